@@ -1,0 +1,1 @@
+//! The rules of Cyvasse: The Iron Throne.

@@ -1,0 +1,2 @@
+//! The command `cyvasse`.
+fn main() {}
