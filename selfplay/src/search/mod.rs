@@ -1,0 +1,419 @@
+//! Tree search guided by an evaluator, one tree a search.
+//!
+//! A search does not evaluate anything itself. [`Search::gather`] walks down
+//! to a leaf that needs judging, the driver collects such leaves into a batch,
+//! an [`Evaluator`](crate::Evaluator) judges them, and [`Search::apply`] takes
+//! the answers. One driver can so serve many games with a leaf each
+//! (self-play) or one game with many leaves in flight (analysis): leaves in
+//! flight count as visits without a value, so that the next walk goes
+//! elsewhere (Liu et al. 2020, "Watch the unobserved").
+//!
+//! Results by the rules are exact: they propagate with their distance, a
+//! state in which the king can be taken is won without an evaluation, and a
+//! search whose root is decided ends early.
+
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+mod game;
+mod gumbel;
+mod puct;
+mod settings;
+mod tree;
+
+pub use game::{Cyvasse, Game};
+pub use settings::{GumbelSettings, PolicySettings, PuctSettings, SearchSettings, SettingsError};
+
+use crate::evaluator::{Evaluation, Request};
+use crate::value::{MoverValue, Proven};
+use tree::{ROOT, Step, Tree};
+
+/// A search from one state of a game.
+pub struct Search<G: Game> {
+    game: G,
+    settings: SearchSettings,
+    tree: Tree<G>,
+    rng: ChaCha8Rng,
+    /// Repetition keys of the states before the root, oldest first.
+    earlier: Vec<u64>,
+    /// Present once the root is expanded, if the policy is Gumbel.
+    gumbel_root: Option<gumbel::Root>,
+    begun: u32,
+    evaluations: u32,
+    /// Leaves that wait for their evaluation, oldest first.
+    in_flight: Vec<Leaf<G::Action>>,
+    /// Leaves to be used again, so that a walk allocates nothing.
+    spare: Vec<Leaf<G::Action>>,
+    /// Scratch room for an improved policy.
+    policy: Vec<f32>,
+    /// Whether the tree reached its bound.
+    full: bool,
+}
+
+/// A node that waits for its evaluation, and the way to it.
+struct Leaf<A> {
+    path: Vec<Step>,
+    node: u32,
+    actions: Vec<A>,
+}
+
+/// What [`Search::gather`] found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gathered {
+    /// A leaf that needs an evaluation: now the newest one in flight.
+    Leaf,
+    /// Nothing to do before the leaves in flight are evaluated.
+    Waiting,
+    /// The search is over.
+    Done,
+}
+
+/// Where a walk down the tree ended.
+enum End {
+    /// At a leaf that needs an evaluation.
+    Leaf,
+    /// At a node whose result is proven.
+    Proven,
+    /// At a node that is in flight already.
+    Collision,
+    /// At the bound of the tree.
+    Full,
+}
+
+/// What a search found.
+#[derive(Clone, Debug)]
+pub struct SearchResult<A> {
+    /// The action to play (in self-play with the noise of the policy).
+    pub best: A,
+    /// The value of the root for the side to move: exact where it is proven,
+    /// that of the policy target otherwise.
+    pub value: MoverValue,
+    /// What is proven of the root.
+    pub proven: Option<Proven>,
+    /// The training target: a share for each legal action, adding up to 1.
+    pub policy: Vec<(A, f32)>,
+    /// Finished simulations of each legal action.
+    pub visits: Vec<(A, u32)>,
+    /// Simulations finished.
+    pub simulations: u32,
+    /// Evaluations used, the root's included.
+    pub evaluations: u32,
+}
+
+impl<G: Game> Search<G> {
+    /// A search from `state`, whose earlier states have the repetition keys
+    /// `earlier` (oldest first). Same arguments and answers, same result.
+    #[must_use]
+    pub fn new(
+        game: G,
+        settings: SearchSettings,
+        state: G::State,
+        earlier: &[u64],
+        seed: u64,
+    ) -> Search<G> {
+        let mut search = Search {
+            game,
+            settings,
+            tree: Tree::new(),
+            rng: ChaCha8Rng::seed_from_u64(seed),
+            earlier: Vec::new(),
+            gumbel_root: None,
+            begun: 0,
+            evaluations: 0,
+            in_flight: Vec::new(),
+            spare: Vec::new(),
+            policy: Vec::new(),
+            full: false,
+        };
+        search.restart(state, earlier, seed);
+        search
+    }
+
+    /// Starts over from another state, with the memory of this search.
+    pub fn restart(&mut self, state: G::State, earlier: &[u64], seed: u64) {
+        self.tree.clear();
+        self.rng = ChaCha8Rng::seed_from_u64(seed);
+        self.earlier.clear();
+        self.earlier.extend_from_slice(earlier);
+        self.gumbel_root = None;
+        (self.begun, self.evaluations, self.full) = (0, 0, false);
+        self.spare.append(&mut self.in_flight);
+        let mut leaf = self.take_leaf();
+        leaf.node = self.add_node(&leaf.path, state, &mut leaf.actions);
+        if self.tree.node(ROOT).proven.is_none() {
+            self.in_flight.push(leaf);
+        } else {
+            self.list_proven_root(&leaf.actions);
+            self.spare.push(leaf);
+        }
+    }
+
+    /// Walks down to the next leaf that needs an evaluation. Walks that end
+    /// where the rules decide are finished on the way.
+    pub fn gather(&mut self) -> Gathered {
+        if !self.tree.node(ROOT).expanded {
+            // The root waits for its own evaluation, from `restart` on.
+            return Gathered::Waiting;
+        }
+        loop {
+            if self.tree.node(ROOT).proven.is_some()
+                || self.begun >= self.settings.simulations
+                || self.full
+            {
+                let waiting = !self.in_flight.is_empty();
+                return if waiting { Gathered::Waiting } else { Gathered::Done };
+            }
+            let mut leaf = self.take_leaf();
+            match self.walk(&mut leaf) {
+                End::Leaf => {
+                    self.begin(&leaf);
+                    self.in_flight.push(leaf);
+                    return Gathered::Leaf;
+                }
+                End::Proven => {
+                    self.begin(&leaf);
+                    self.tree.back_up(&leaf.path, leaf.node);
+                }
+                End::Full => self.full = true,
+                End::Collision => {
+                    self.spare.push(leaf);
+                    return Gathered::Waiting;
+                }
+            }
+            self.spare.push(leaf);
+        }
+    }
+
+    /// The leaves in flight, oldest first, as questions to an evaluator.
+    pub fn requests(&self) -> impl ExactSizeIterator<Item = Request<'_, G>> {
+        self.in_flight.iter().map(|leaf| {
+            let node = self.tree.node(leaf.node);
+            Request {
+                state: &node.state,
+                actions: &leaf.actions,
+                occurrences: node.occurrences as usize,
+            }
+        })
+    }
+
+    /// Takes the answer to the oldest leaf in flight.
+    ///
+    /// # Panics
+    /// When no leaf is in flight.
+    pub fn apply(&mut self, evaluation: &Evaluation) {
+        let leaf = self.in_flight.remove(0);
+        self.evaluations += 1;
+        self.tree.nodes[leaf.node as usize].value = evaluation.wdl.value();
+        self.tree.expand(leaf.node, &leaf.actions, &evaluation.logits);
+        if leaf.node == ROOT {
+            self.prepare_root();
+        }
+        self.tree.back_up(&leaf.path, leaf.node);
+        self.spare.push(leaf);
+    }
+
+    /// What the search has found so far, at least the evaluation of its root
+    /// being applied. `ply` counts the plies of the game, for a temperature.
+    ///
+    /// # Panics
+    /// When the root is not evaluated yet, or has no legal action.
+    pub fn result(&mut self, ply: u16) -> SearchResult<G::Action> {
+        let root = self.tree.node(ROOT);
+        let (proven, value, visits) = (root.proven, root.value, root.visits);
+        let edges = self.tree.edges(ROOT);
+        let best = match (&self.settings.policy, &self.gumbel_root, proven) {
+            (_, _, Some(_)) => best_proven(edges),
+            (PolicySettings::Gumbel(settings), Some(root), None) => {
+                root.choose(edges, value, settings)
+            }
+            (PolicySettings::Puct(settings), ..) => {
+                let hot = ply < settings.temperature_plies;
+                let temperature = if hot { settings.temperature } else { 0.0 };
+                puct::choose(edges, temperature, &mut self.rng)
+            }
+            (PolicySettings::Gumbel(_), None, None) => 0,
+        };
+        let target = target(edges, value, proven, &self.settings.policy);
+        let mean = mean_value(edges, value, &target, &self.settings.policy);
+        SearchResult {
+            best: edges[best].action,
+            value: proven.map_or(mean, Proven::value),
+            proven,
+            policy: edges.iter().map(|edge| edge.action).zip(target).collect(),
+            visits: edges.iter().map(|edge| (edge.action, edge.visits)).collect(),
+            simulations: visits,
+            evaluations: self.evaluations,
+        }
+    }
+
+    fn take_leaf(&mut self) -> Leaf<G::Action> {
+        let mut leaf = self.spare.pop().unwrap_or_else(|| Leaf {
+            path: Vec::new(),
+            node: ROOT,
+            actions: Vec::new(),
+        });
+        leaf.path.clear();
+        leaf
+    }
+
+    fn begin(&mut self, leaf: &Leaf<G::Action>) {
+        self.begun += 1;
+        self.tree.begin(&leaf.path);
+    }
+
+    fn walk(&mut self, leaf: &mut Leaf<G::Action>) -> End {
+        leaf.node = ROOT;
+        loop {
+            let node = leaf.node;
+            let step = Step { node, edge: self.select(node) };
+            leaf.path.push(step);
+            let Some(child) = self.tree.child(step) else {
+                return self.grow(step, leaf);
+            };
+            leaf.node = child;
+            let child = self.tree.node(child);
+            if child.proven.is_some() {
+                return End::Proven;
+            }
+            if !child.expanded {
+                return End::Collision;
+            }
+        }
+    }
+
+    /// The edge to walk down. Below the root it is never a proven one: a walk
+    /// there would find out nothing.
+    #[inline]
+    fn select(&mut self, node: u32) -> u32 {
+        let (edges, value) = (self.tree.edges(node), self.tree.node(node).value);
+        match (&self.settings.policy, &self.gumbel_root) {
+            (PolicySettings::Gumbel(settings), Some(root)) if node == ROOT => {
+                root.select(edges, value, self.begun as usize, settings)
+            }
+            (PolicySettings::Gumbel(settings), _) => {
+                gumbel::select(edges, value, settings, &mut self.policy)
+            }
+            (PolicySettings::Puct(settings), _) if node == ROOT => {
+                puct::select(edges, value, settings, |edge| !edge.loses())
+            }
+            (PolicySettings::Puct(settings), _) => {
+                puct::select(edges, value, settings, |edge| edge.proven.is_none())
+            }
+        }
+    }
+
+    /// Adds the node that a step leads to.
+    fn grow(&mut self, step: Step, leaf: &mut Leaf<G::Action>) -> End {
+        if self.tree.nodes.len() >= self.settings.max_nodes as usize {
+            return End::Full;
+        }
+        let mut state = self.tree.node(step.node).state.clone();
+        let action = self.tree.edges(step.node)[step.edge as usize].action;
+        self.game.play(&mut state, action);
+        leaf.node = self.add_node(&leaf.path, state, &mut leaf.actions);
+        self.tree.link(step, leaf.node);
+        if self.tree.node(leaf.node).proven.is_some() { End::Proven } else { End::Leaf }
+    }
+
+    /// Adds a node at the end of a path and lists its actions.
+    fn add_node(&mut self, path: &[Step], state: G::State, actions: &mut Vec<G::Action>) -> u32 {
+        actions.clear();
+        let occurrences = self.occurrences(path, &state);
+        let outcome = self.game.outcome(&state, occurrences as usize);
+        if outcome.is_none() {
+            self.game.legal_actions(&state, actions);
+        }
+        let wins = actions.iter().any(|&action| self.game.wins_at_once(&state, action));
+        self.tree.add_node(&self.game, state, occurrences, outcome, wins)
+    }
+
+    /// How often a state at the end of a path has occurred, now included.
+    fn occurrences(&self, path: &[Step], state: &G::State) -> u32 {
+        let reversible = self.game.reversible_plies(state);
+        let key = self.game.repetition_key(state);
+        let in_tree = path
+            .iter()
+            .rev()
+            .map(|step| self.game.repetition_key(&self.tree.node(step.node).state));
+        let in_history = self.earlier.iter().rev().copied();
+        let same = in_tree.chain(in_history).take(reversible).filter(|&earlier| earlier == key);
+        1 + same.count() as u32
+    }
+
+    fn prepare_root(&mut self) {
+        match &self.settings.policy {
+            PolicySettings::Gumbel(settings) => {
+                let actions = self.tree.edges(ROOT).len();
+                let simulations = self.settings.simulations;
+                let root = gumbel::Root::new(actions, simulations, settings, &mut self.rng);
+                self.gumbel_root = Some(root);
+            }
+            PolicySettings::Puct(settings) => {
+                puct::add_noise(self.tree.edges_mut(ROOT), settings, &mut self.rng);
+            }
+        }
+    }
+
+    /// Gives a root that is won at once its edges, so that the winning ones
+    /// can be named.
+    fn list_proven_root(&mut self, actions: &[G::Action]) {
+        let wins: Vec<bool> = actions
+            .iter()
+            .map(|&action| self.game.wins_at_once(&self.tree.node(ROOT).state, action))
+            .collect();
+        self.tree.expand(ROOT, actions, &vec![0.0; actions.len()]);
+        for (edge, wins) in self.tree.edges_mut(ROOT).iter_mut().zip(wins) {
+            edge.proven = wins.then_some(Proven::Win(1));
+        }
+    }
+}
+
+/// The place of the proven edge that the side to move prefers.
+fn best_proven<A>(edges: &[tree::Edge<A>]) -> usize {
+    puct::best_by(edges, |edge| edge.proven.map(Proven::preference))
+}
+
+/// The training target of the root: all weight on the shortest wins where the
+/// root is won, what the policy says otherwise.
+fn target<A>(
+    edges: &[tree::Edge<A>],
+    value: MoverValue,
+    proven: Option<Proven>,
+    policy: &PolicySettings,
+) -> Vec<f32> {
+    if let Some(win @ Proven::Win(_)) = proven {
+        let best: Vec<bool> = edges.iter().map(|edge| edge.proven == Some(win)).collect();
+        let share = 1.0 / best.iter().filter(|&&best| best).count().max(1) as f32;
+        return best.into_iter().map(|best| if best { share } else { 0.0 }).collect();
+    }
+    match policy {
+        PolicySettings::Gumbel(settings) => {
+            let mut improved = Vec::new();
+            gumbel::improved_policy(edges, value, settings, &mut improved);
+            improved
+        }
+        PolicySettings::Puct(_) => puct::target(edges),
+    }
+}
+
+/// What the root is worth if the side to move plays by the target. Not the mean
+/// over all simulations: half of those are spent on finding out which actions
+/// are bad.
+fn mean_value<A>(
+    edges: &[tree::Edge<A>],
+    value: MoverValue,
+    target: &[f32],
+    policy: &PolicySettings,
+) -> MoverValue {
+    let unvisited = match policy {
+        PolicySettings::Gumbel(settings) => gumbel::unvisited_value(edges, value, settings),
+        PolicySettings::Puct(_) => value.get(),
+    };
+    let worth = |edge: &tree::Edge<A>| edge.q().unwrap_or(unvisited);
+    MoverValue::new(edges.iter().zip(target).map(|(edge, share)| share * worth(edge)).sum())
+}
+
+/// A number from 0 (included) to 1 (excluded), with 24 random bits.
+fn unit_interval(rng: &mut impl Rng) -> f32 {
+    (rng.next_u32() >> 8) as f32 / (1 << 24) as f32
+}
