@@ -1,0 +1,89 @@
+//! What self-play writes down of a game.
+
+use cyvasse_env::{Action, Outcome, Setup};
+
+use crate::value::MoverValue;
+
+/// A finished game, from its setups to its end.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GameRecord {
+    /// Which game of the run this is.
+    pub id: GameId,
+    /// The homelands of white and black, each in its builder's own view.
+    pub setups: [Setup; 2],
+    /// Where the two setups came from.
+    pub sources: [SetupSource; 2],
+    /// The plies in the order they were played.
+    pub plies: Vec<PlyRecord>,
+    /// How the game ended.
+    pub outcome: Outcome,
+}
+
+/// A game that is still being played.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UnfinishedGame {
+    /// Which game of the run this is.
+    pub id: GameId,
+    /// The homelands of white and black, each in its builder's own view.
+    pub setups: [Setup; 2],
+    /// Where the two setups came from.
+    pub sources: [SetupSource; 2],
+    /// The plies so far.
+    pub plies: Vec<PlyRecord>,
+}
+
+impl UnfinishedGame {
+    /// The record of the game, now that it has ended.
+    #[must_use]
+    pub fn finish(self, outcome: Outcome) -> GameRecord {
+        let UnfinishedGame { id, setups, sources, plies } = self;
+        GameRecord { id, setups, sources, plies, outcome }
+    }
+}
+
+/// Names a game of a run: the same seed and the same id give the same game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GameId {
+    /// The slot of self-play that the game was played in.
+    pub slot: u32,
+    /// The number of the game within its slot, from 0.
+    pub sequence: u32,
+}
+
+/// Where a setup came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum SetupSource {
+    /// Drawn uniformly from all legal setups.
+    Uniform = 0,
+}
+
+impl SetupSource {
+    /// All sources, by their numbers.
+    pub const ALL: [SetupSource; 1] = [SetupSource::Uniform];
+
+    /// The source with this number in files.
+    #[must_use]
+    pub fn from_number(number: u8) -> Option<SetupSource> {
+        SetupSource::ALL.into_iter().find(|&source| source as u8 == number)
+    }
+}
+
+/// A ply of a game, and what the search found before it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlyRecord {
+    /// The action that was played.
+    pub action: Action,
+    /// The policy target: legal actions with their shares, which add up to 1.
+    /// Actions without a noticeable share are left out; an empty list means
+    /// that the ply has no policy target.
+    pub policy: Vec<(Action, f32)>,
+    /// The search's value of the position before the ply.
+    pub root_value: MoverValue,
+    /// Whether that value is proven.
+    pub proven: bool,
+    /// Simulations of the search.
+    pub simulations: u32,
+    /// The training step of the network that the search used.
+    pub network_step: u32,
+}
