@@ -1,1 +1,17 @@
-//! Placeholder while the workspace is laid out.
+//! Tree search, self-play and the replay format.
+//!
+//! Nothing here knows libtorch: positions are judged by an [`Evaluator`], and
+//! [`Uniform`] stands in where no network is at hand.
+
+mod evaluator;
+pub mod play;
+mod record;
+pub mod replay;
+pub mod search;
+mod seeds;
+mod value;
+
+pub use evaluator::{Evaluation, Evaluator, EvaluatorError, Request, Uniform};
+pub use record::{GameId, GameRecord, PlyRecord, SetupSource, UnfinishedGame};
+pub use seeds::{Purpose, derive};
+pub use value::{MoverOutcome, MoverValue, Proven, Wdl, WhiteValue};
