@@ -1,1 +1,26 @@
-//! Placeholder while the workspace is laid out.
+//! The networks of Cyvasse agents.
+//!
+//! * [`NetConfig`] describes an architecture, [`Net`] is one with weights to
+//!   train, [`InferenceNet`] a copy of it to play with.
+//! * [`checkpoint`] writes and reads networks, [`TensorFile`] any named tensors.
+//! * [`loss`] and [`optim`] are what training needs besides.
+//!
+//! Everywhere, positions and outcomes are from the view of the player to move.
+
+pub mod checkpoint;
+mod config;
+mod evaluator;
+mod heads;
+mod inference;
+mod init;
+mod layers;
+pub mod loss;
+mod net;
+pub mod optim;
+mod tensor_file;
+
+pub use config::{BOARD_SIDE, ConfigError, NetConfig, OUTCOMES, TILES};
+pub use evaluator::NetEvaluator;
+pub use inference::{Evaluation, InferenceNet};
+pub use net::{Net, Outputs};
+pub use tensor_file::{CHECKSUM_KEY, TensorFile, TensorFileError};
