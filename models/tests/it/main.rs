@@ -1,0 +1,9 @@
+//! Tests of the package from outside, in one executable: each one that links
+//! libtorch takes long to build.
+
+mod checkpoint;
+mod common;
+mod inference;
+mod optimizer;
+mod parity;
+mod training;
