@@ -1,0 +1,160 @@
+//! Questions in, answers out: one text given as an argument, or one from each
+//! line of standard input.
+
+use std::io::{self, BufRead, BufReader, BufWriter, Read, StdoutLock, Write};
+use std::process::ExitCode;
+
+use anyhow::{Context, anyhow, bail};
+
+const BUFFER: usize = 1 << 16;
+
+/// Room for a position with more actions than any game lasts; what is longer
+/// is not kept in memory.
+const LONGEST_LINE: usize = 1 << 20;
+
+/// The most characters of an error that quotes what it was given.
+const LONGEST_ERROR: usize = 400;
+
+/// Answers a text, or the lines of standard input if it is `-`. What is wrong
+/// with the text is an error; what is wrong with a line is its answer.
+pub(super) fn answer(
+    text: &str,
+    answer: impl Fn(&str) -> anyhow::Result<String>,
+) -> anyhow::Result<ExitCode> {
+    if text == "-" {
+        return answer_lines("", answer);
+    }
+    let answer = answer(text).map_err(|error| anyhow!(one_line(&error)))?;
+    let mut output = Output::new();
+    output.line(&answer)?;
+    output.flush()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The same, but what is wrong with the text is an answer too.
+pub(super) fn verdict(
+    text: &str,
+    verdict: impl Fn(&str) -> anyhow::Result<String>,
+) -> anyhow::Result<ExitCode> {
+    if text == "-" {
+        return answer_lines("", verdict);
+    }
+    let mut output = Output::new();
+    let code = output.answer(verdict(text))?;
+    output.flush()?;
+    Ok(code)
+}
+
+/// Answers each line of standard input, with `between` between two answers.
+pub(super) fn answer_lines(
+    between: &str,
+    answer: impl Fn(&str) -> anyhow::Result<String>,
+) -> anyhow::Result<ExitCode> {
+    let mut input = BufReader::with_capacity(BUFFER, io::stdin().lock());
+    let mut output = Output::new();
+    let mut line = Vec::new();
+    let mut code = ExitCode::SUCCESS;
+    let mut separator = "";
+    while read_line(&mut input, &mut line).context("cannot read standard input")? {
+        output.text(separator)?;
+        separator = between;
+        let answer = line_text(&line).and_then(&answer);
+        if answer.is_err() {
+            code = ExitCode::FAILURE;
+        }
+        output.answer(answer)?;
+        // A program that waits for this answer before it writes the next line
+        // must get it; one that has written more lines need not yet.
+        if !input.buffer().contains(&b'\n') {
+            output.flush()?;
+        }
+    }
+    output.flush()?;
+    Ok(code)
+}
+
+/// Reads a line without its end; of one that is too long, just more than is
+/// allowed. Whether there was one.
+fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
+    line.clear();
+    let limit = LONGEST_LINE as u64 + 1;
+    if input.by_ref().take(limit).read_until(b'\n', line)? == 0 {
+        return Ok(false);
+    }
+    if line.pop_if(|byte| *byte == b'\n').is_some() {
+        line.pop_if(|byte| *byte == b'\r');
+    } else if line.len() > LONGEST_LINE {
+        input.skip_until(b'\n')?;
+    }
+    Ok(true)
+}
+
+fn line_text(line: &[u8]) -> anyhow::Result<&str> {
+    if line.len() > LONGEST_LINE {
+        bail!("the line is longer than {LONGEST_LINE} bytes");
+    }
+    match str::from_utf8(line) {
+        Ok("") => bail!("the line is empty"),
+        Ok(text) => Ok(text),
+        Err(_) => bail!("the line is not UTF-8 text"),
+    }
+}
+
+/// Standard output, which keeps what it can until [`Output::flush`].
+pub(super) struct Output(BufWriter<StdoutLock<'static>>);
+
+impl Output {
+    pub(super) fn new() -> Output {
+        Output(BufWriter::with_capacity(BUFFER, io::stdout().lock()))
+    }
+
+    fn text(&mut self, text: &str) -> anyhow::Result<()> {
+        self.0.write_all(text.as_bytes()).context(CANNOT_WRITE)
+    }
+
+    pub(super) fn line(&mut self, text: &str) -> anyhow::Result<()> {
+        self.text(text)?;
+        self.text("\n")
+    }
+
+    fn answer(&mut self, answer: anyhow::Result<String>) -> anyhow::Result<ExitCode> {
+        match answer {
+            Ok(answer) => self.line(&answer).map(|()| ExitCode::SUCCESS),
+            Err(error) => {
+                let error = format!("error: {}", one_line(&error));
+                self.line(&error).map(|()| ExitCode::FAILURE)
+            }
+        }
+    }
+
+    /// Must be called in the end, so that nothing is lost without a word.
+    pub(super) fn flush(&mut self) -> anyhow::Result<()> {
+        self.0.flush().context(CANNOT_WRITE)
+    }
+}
+
+const CANNOT_WRITE: &str = "cannot write to standard output";
+
+/// Whether an error is that nobody reads standard output any more.
+pub(super) fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    let io_errors = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>());
+    io_errors.into_iter().any(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// An error that stays on its line whatever it quotes.
+fn one_line(error: &anyhow::Error) -> String {
+    let text = format!("{error:#}");
+    let mut line = String::new();
+    for letter in text.chars().take(LONGEST_ERROR) {
+        // The last two end lines although they are no control characters.
+        if letter.is_control() || matches!(letter, '\u{2028}' | '\u{2029}') {
+            line.extend(letter.escape_default());
+        } else {
+            line.push(letter);
+        }
+    }
+    if text.chars().nth(LONGEST_ERROR).is_some() {
+        line.push_str("...");
+    }
+    line
+}
