@@ -1,0 +1,151 @@
+//! The network that is being trained, and its steps.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use cyvasse_env::Rules;
+use cyvasse_models::optim::Optimizer;
+use cyvasse_models::{Net, loss};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use tch::Kind;
+use thiserror::Error;
+
+use super::batch::Batch;
+use super::sample::{Sample, Window};
+use crate::config::TrainingConfig;
+
+/// A network in training.
+#[derive(Debug)]
+pub struct Trainer {
+    /// The network.
+    pub net: Net,
+    /// Its optimiser.
+    pub optimizer: Optimizer,
+    config: TrainingConfig,
+    rules: Arc<Rules>,
+}
+
+/// Mean losses of one or more steps, in nats a position.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Losses {
+    /// Cross-entropy of the policy with the search's.
+    pub policy: f64,
+    /// Cross-entropy of win, draw and loss with their targets.
+    pub value: f64,
+}
+
+/// What a round of training is to be.
+#[derive(Clone, Copy, Debug)]
+pub struct TrainingRound<'a> {
+    /// Optimiser steps.
+    pub steps: u64,
+    /// Share of the run's rounds that lie behind, 0 in the first to 1 in the
+    /// last; the learning rate falls with it.
+    pub run_share: f64,
+    /// Where the choice of samples comes from.
+    pub seed: u64,
+    /// Set by someone else to end the round early.
+    pub stop: &'a AtomicBool,
+}
+
+/// A training step that must not be taken.
+#[derive(Debug, Error)]
+#[error(
+    "training step {step}: the {what} is {value}, so the run ends; its saved checkpoints are \
+     good, and a new run with a lower `training.learning_rate` may get further"
+)]
+pub struct TrainingError {
+    /// Steps taken before.
+    pub step: u64,
+    /// What is not finite.
+    pub what: &'static str,
+    /// Its value.
+    pub value: f64,
+}
+
+impl Trainer {
+    /// A trainer that goes on from a network and an optimiser.
+    #[must_use]
+    pub fn new(
+        net: Net,
+        optimizer: Optimizer,
+        config: TrainingConfig,
+        rules: Arc<Rules>,
+    ) -> Trainer {
+        Trainer { net, optimizer, config, rules }
+    }
+
+    /// Takes the steps of a round on samples drawn from the window, each
+    /// mirrored or not by lot, and tells of each step as it is taken. Returns
+    /// the mean losses.
+    ///
+    /// # Errors
+    /// Losses or gradients that are not finite; the step is then not taken.
+    ///
+    /// # Panics
+    /// When the window is empty.
+    pub fn train(
+        &mut self,
+        window: &Window,
+        round: TrainingRound<'_>,
+        mut after_step: impl FnMut(Losses),
+    ) -> Result<Losses, TrainingError> {
+        let mut rng = ChaCha8Rng::seed_from_u64(round.seed);
+        let mut sums = Losses::default();
+        let mut taken = 0;
+        while taken < round.steps && !round.stop.load(Ordering::Relaxed) {
+            let samples: Vec<(&Sample, bool)> = (0..self.config.batch_size)
+                .map(|_| {
+                    let index = rng.random_range(0..window.len());
+                    let sample = window.get(index).expect("an index within the window");
+                    (sample, rng.random())
+                })
+                .collect();
+            let batch = Batch::new(&samples, &self.rules, self.net.device());
+            let losses = self.step(&batch, round.run_share)?;
+            after_step(losses);
+            sums.policy += losses.policy;
+            sums.value += losses.value;
+            taken += 1;
+        }
+        let count = taken.max(1) as f64;
+        Ok(Losses { policy: sums.policy / count, value: sums.value / count })
+    }
+
+    /// Takes one step on a batch.
+    ///
+    /// # Errors
+    /// As [`Trainer::train`].
+    pub fn step(&mut self, batch: &Batch, run_share: f64) -> Result<Losses, TrainingError> {
+        let outputs = self.net.forward_train(&batch.planes);
+        let policy =
+            loss::policy_loss(&outputs.policy, &batch.legal, &batch.policy).mean(Kind::Float);
+        let value = loss::value_loss(&outputs.value, &batch.wdl).mean(Kind::Float);
+        let total = &policy + &value * self.config.value_weight;
+        self.finite("loss", total.double_value(&[]))?;
+        self.optimizer.zero_grad();
+        total.backward();
+        let norm = self.optimizer.clip_grad_norm(self.config.gradient_norm);
+        self.finite("gradient's norm", norm)?;
+        self.optimizer.step(self.learning_rate(run_share));
+        Ok(Losses { policy: policy.double_value(&[]), value: value.double_value(&[]) })
+    }
+
+    fn finite(&self, what: &'static str, value: f64) -> Result<(), TrainingError> {
+        if value.is_finite() {
+            return Ok(());
+        }
+        Err(TrainingError { step: self.optimizer.steps(), what, value })
+    }
+
+    /// The learning rate of the next step: it rises linearly over the first
+    /// steps and falls along half a cosine over the run.
+    fn learning_rate(&self, run_share: f64) -> f64 {
+        let steps = self.optimizer.steps() + 1;
+        let warm = (steps as f64 / f64::from(self.config.warmup_steps.max(1))).min(1.0);
+        let floor = self.config.final_rate_share;
+        let cosine = (1.0 + (std::f64::consts::PI * run_share.clamp(0.0, 1.0)).cos()) / 2.0;
+        self.config.learning_rate * warm * (floor + (1.0 - floor) * cosine)
+    }
+}

@@ -1,0 +1,206 @@
+//! What the network is taught: points of view, mirrored batches, steps.
+
+use std::sync::Arc;
+
+use cyvasse_env::{
+    ACTION_COUNT, Game, Outcome, Position, Rules, SetupSpace, Side, encode, mirror_index,
+    mirror_planes,
+};
+use cyvasse_models::optim::{Optimizer, OptimizerConfig};
+use cyvasse_models::{Net, NetConfig};
+use cyvasse_selfplay::replay::{Shard, ShardHeader, write_shard};
+use cyvasse_selfplay::{GameId, GameRecord, MoverValue, PlyRecord, SetupSource};
+use cyvasse_train::config::TrainingConfig;
+use cyvasse_train::evaluation::{Match, Player, PlayerError, Random, Score, Turn, play_match};
+use cyvasse_train::learning::{Batch, Sample, Trainer, samples_of};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use tch::Device;
+
+/// Random games with a policy target on a few legal actions of each ply.
+fn random_games(rules: &Arc<Rules>, count: u32) -> Vec<GameRecord> {
+    let space = SetupSpace::new(rules);
+    let mut rng = ChaCha8Rng::seed_from_u64(3);
+    (0..count)
+        .map(|slot| {
+            let setups = [space.sample(&mut rng), space.sample(&mut rng)];
+            let mut game = Game::new(rules.clone(), Position::start(&setups[0], &setups[1]));
+            let mut plies = Vec::new();
+            while game.outcome().is_none() {
+                let mut actions = Vec::new();
+                game.legal_actions(&mut actions);
+                let action = actions[rng.random_range(0..actions.len())];
+                let share = 1.0 / actions.len().min(4) as f32;
+                plies.push(PlyRecord {
+                    action,
+                    policy: actions.iter().take(4).map(|&action| (action, share)).collect(),
+                    root_value: MoverValue::new(0.5),
+                    proven: false,
+                    simulations: 1,
+                    network_step: 0,
+                });
+                game.play(action).unwrap();
+            }
+            let outcome = game.outcome().unwrap();
+            let id = GameId { slot, sequence: 0 };
+            GameRecord { id, setups, sources: [SetupSource::Uniform; 2], plies, outcome }
+        })
+        .collect()
+}
+
+fn samples(root_value_share: f32) -> (Arc<Rules>, Vec<GameRecord>, Vec<Sample>) {
+    let rules = Arc::new(Rules::iron_throne());
+    let games = random_games(&rules, 12);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("shard.h5");
+    write_shard(&path, &ShardHeader::new(&rules, 1, 1), &games).unwrap();
+    let shard = Shard::open(&path, &rules).unwrap();
+    let samples = samples_of(&shard, root_value_share).unwrap();
+    (rules, games, samples)
+}
+
+#[test]
+fn results_are_taught_from_the_movers_point_of_view() {
+    let (_, games, samples) = samples(0.0);
+    let mut seen = [false; 3];
+    let mut rest = samples.iter();
+    for game in &games {
+        for (ply, sample) in rest.by_ref().take(game.plies.len()).enumerate() {
+            let mover = if ply % 2 == 0 { Side::White } else { Side::Black };
+            assert_eq!(sample.position.turn(), mover);
+            let (place, expected) = match game.outcome {
+                Outcome::Win(side) if side == mover => (0, [1.0, 0.0, 0.0]),
+                Outcome::Draw(_) => (1, [0.0, 1.0, 0.0]),
+                Outcome::Win(_) => (2, [0.0, 0.0, 1.0]),
+            };
+            assert_eq!(sample.wdl, expected);
+            seen[place] = true;
+        }
+    }
+    assert!(seen[0] && seen[2] && rest.next().is_none());
+}
+
+#[test]
+fn the_search_has_its_share_of_the_value_target() {
+    let (_, _, samples) = samples(0.4);
+    for sample in samples {
+        // A root value of 0.5 is three wins in four.
+        let search = [0.75, 0.0, 0.25];
+        let fits = |result: [f32; 3]| {
+            (0..3).all(|i| (sample.wdl[i] - (0.6 * result[i] + 0.4 * search[i])).abs() < 1e-6)
+        };
+        assert!([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]].into_iter().any(fits));
+    }
+}
+
+#[test]
+fn a_mirrored_batch_is_the_mirror_of_the_batch() {
+    let (rules, _, samples) = samples(0.0);
+    for sample in samples.iter().step_by(7) {
+        let plain = Batch::new(&[(sample, false)], &rules, Device::Cpu);
+        let mirrored = Batch::new(&[(sample, true)], &rules, Device::Cpu);
+        let numbers = |tensor: &tch::Tensor| Vec::<f32>::try_from(tensor.flatten(0, -1)).unwrap();
+        let mut planes = numbers(&plain.planes);
+        let mut expected = vec![0.0; planes.len()];
+        encode(&sample.position, sample.occurrences.into(), &rules, &mut expected);
+        assert_eq!(planes, expected);
+        mirror_planes(&mut planes);
+        assert_eq!(numbers(&mirrored.planes), planes);
+
+        let policy = |batch: &Batch| {
+            let legal = Vec::<i64>::try_from(batch.legal.flatten(0, -1)).unwrap();
+            let shares = numbers(&batch.policy);
+            let mut row: Vec<(i64, u32)> =
+                legal.into_iter().zip(shares.iter().map(|share| share.to_bits())).collect();
+            row.sort_unstable();
+            row
+        };
+        let mut expected: Vec<(i64, u32)> = policy(&plain)
+            .into_iter()
+            .map(|(index, share)| (mirror_index(index as usize) as i64, share))
+            .collect();
+        expected.sort_unstable();
+        assert_eq!(policy(&mirrored), expected);
+        assert!(expected.iter().all(|&(index, _)| (0..ACTION_COUNT as i64).contains(&index)));
+        let sum: f32 = numbers(&plain.policy).iter().sum();
+        assert!((sum - 1.0).abs() < 1e-5, "a part of the target is lost: {sum}");
+    }
+}
+
+#[test]
+fn a_tiny_set_is_learned_by_heart() {
+    tch::set_num_threads(1); // more would wait for each other on a busy machine
+    let (rules, _, samples) = samples(0.0);
+    let config = NetConfig {
+        input_planes: cyvasse_env::PLANES,
+        policy_planes: cyvasse_env::ACTION_PLANES,
+        blocks: 1,
+        channels: 16,
+        policy_channels: 16,
+        value_channels: 8,
+        value_hidden: 16,
+        batch_norm_epsilon: 1e-5,
+        batch_norm_momentum: 0.1,
+        output_init_std: 0.01,
+    };
+    let net = Net::new(&config, 1, Device::Cpu).unwrap();
+    let rule =
+        OptimizerConfig::AdamW { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay: 0.0 };
+    let optimizer = Optimizer::new(&rule, net.trainable_variables()).unwrap();
+    let training = TrainingConfig {
+        batch_size: 32,
+        samples_per_position: 1.0,
+        window_positions: 100,
+        threads: 1,
+        learning_rate: 0.01,
+        warmup_steps: 1,
+        final_rate_share: 1.0,
+        value_weight: 1.0,
+        root_value_share: 0.0,
+        gradient_norm: 5.0,
+        optimizer: rule,
+    };
+    let mut trainer = Trainer::new(net, optimizer, training, rules.clone());
+    let chosen: Vec<(&Sample, bool)> =
+        samples.iter().step_by(samples.len() / 32).take(32).map(|s| (s, false)).collect();
+    let batch = Batch::new(&chosen, &rules, Device::Cpu);
+    let first = trainer.step(&batch, 0.0).unwrap();
+    let last = (0..120).map(|_| trainer.step(&batch, 0.0).unwrap()).last().unwrap();
+    // The target's own entropy, ln 4, is the least that the policy loss can be.
+    assert!(first.policy > 3.0 && last.policy < 1.6, "{first:?} {last:?}");
+    assert!(first.value > 0.9 && last.value < 0.1, "{first:?} {last:?}");
+}
+
+/// Captures the king if it can, or else plays the first action there is.
+struct Hunter;
+
+impl Player for Hunter {
+    fn choose(&mut self, turns: &[Turn<'_>]) -> Result<Vec<cyvasse_env::Action>, PlayerError> {
+        let choose = |turn: &Turn<'_>| {
+            let mut actions = Vec::new();
+            turn.game.legal_actions(&mut actions);
+            let capture =
+                |action: &&cyvasse_env::Action| turn.game.position().captures_king(**action);
+            *actions.iter().find(capture).unwrap_or(&actions[0])
+        };
+        Ok(turns.iter().map(choose).collect())
+    }
+}
+
+#[test]
+fn scores_are_the_first_players_whatever_its_seat_and_the_split() {
+    let settings = Match { rules: Arc::new(Rules::iron_throne()), pairs: 0..40, seed: 9 };
+    let play = |settings: &Match, swapped: bool| {
+        let (mut hunter, mut random) = (Hunter, Random);
+        let players: [&mut dyn Player; 2] =
+            if swapped { [&mut random, &mut hunter] } else { [&mut hunter, &mut random] };
+        play_match(players, settings, |_| true).unwrap()
+    };
+    let score = play(&settings, false);
+    assert_eq!(score.games(), 80);
+    assert!(score.share() > 0.65, "{score}");
+    let swapped = play(&settings, true);
+    assert_eq!((swapped.wins, swapped.losses), (score.losses, score.wins));
+    let parts: Score = settings.split(3).iter().map(|part| play(part, false)).sum();
+    assert_eq!(parts, score);
+}
