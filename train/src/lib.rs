@@ -1,1 +1,9 @@
-//! The training pipeline.
+//! The training pipeline of Cyvasse agents, and the commands around it.
+
+pub mod checkpoints;
+pub mod commands;
+pub mod config;
+pub mod device;
+pub mod evaluation;
+pub mod learning;
+pub mod pipeline;

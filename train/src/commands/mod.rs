@@ -1,0 +1,41 @@
+//! The commands of `cyvasse`: one module each, from raw arguments to output.
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+mod doctor;
+mod rules;
+mod train;
+
+/// Trains agents for Cyvasse: The Iron Throne by self-play.
+#[derive(Debug, Parser)]
+#[command(name = "cyvasse", version, arg_required_else_help = true)]
+pub struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Legal actions, perft, setups: the rules from the command line
+    #[command(subcommand)]
+    Rules(rules::Command),
+    /// What the program finds on this machine, and the remedy for what is wrong
+    Doctor(doctor::DoctorArguments),
+    /// Trains an agent by self-play, as a config file says
+    Train(train::TrainArguments),
+}
+
+/// Runs a command. An `Err` is a failure to be printed in one line; a command
+/// that has told of its failures line by line returns a failing exit code.
+///
+/// # Errors
+/// Whatever keeps the command from doing what was asked.
+pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
+    match arguments.command {
+        Command::Rules(command) => rules::run(command),
+        Command::Doctor(arguments) => doctor::run(arguments),
+        Command::Train(arguments) => train::run(arguments),
+    }
+}

@@ -1,0 +1,357 @@
+//! Training configs: TOML files in which every key is mandatory.
+//!
+//! What each key means is explained in `configs/quick.toml`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use cyvasse_env::{ACTION_PLANES, PLANES, Rules};
+use cyvasse_models::NetConfig;
+use cyvasse_models::optim::OptimizerConfig;
+use cyvasse_selfplay::search::SearchSettings;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// A training config that has been read and checked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// The run as a whole.
+    pub run: RunConfig,
+    /// The play network.
+    pub network: NetworkConfig,
+    /// How games are made.
+    pub selfplay: SelfPlayConfig,
+    /// The search of self-play.
+    pub search: SearchSettings,
+    /// How the network learns.
+    pub training: TrainingConfig,
+    /// What the run ends with.
+    pub evaluation: EvaluationConfig,
+}
+
+/// The run as a whole.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunConfig {
+    /// Where all randomness comes from.
+    pub seed: u64,
+    /// `iron-throne`, or the path of a rules file, from the config's folder.
+    pub rules: String,
+    /// Rounds of self-play and training.
+    pub rounds: u32,
+    /// `cpu` or `cuda`.
+    pub device: DeviceName,
+}
+
+/// Where networks are computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub enum DeviceName {
+    /// The processor.
+    Cpu,
+    /// The first CUDA device; an error where there is none.
+    Cuda,
+}
+
+/// The play network; what the encodings do not fix of [`NetConfig`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NetworkConfig {
+    /// Residual blocks.
+    pub blocks: usize,
+    /// Channels of the tower.
+    pub channels: usize,
+    /// Channels inside the policy head.
+    pub policy_channels: usize,
+    /// Channels that the value head pools.
+    pub value_channels: usize,
+    /// Width of the value head's hidden layer.
+    pub value_hidden: usize,
+    /// Share of the newest batch in the running statistics.
+    pub batch_norm_momentum: f64,
+}
+
+/// How games are made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SelfPlayConfig {
+    /// Worker threads, each with its own games.
+    pub workers: u32,
+    /// Games played at the same time, over all workers.
+    pub slots: u32,
+    /// Plies that every slot plays in a round.
+    pub plies_per_slot: u32,
+}
+
+/// How the network learns.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrainingConfig {
+    /// Positions of a step.
+    pub batch_size: u32,
+    /// How often a new position is trained on, on average.
+    pub samples_per_position: f64,
+    /// Positions of the newest games that are trained on.
+    pub window_positions: u32,
+    /// libtorch's threads within an operation while training.
+    pub threads: u32,
+    /// The highest learning rate.
+    pub learning_rate: f64,
+    /// Steps over which the learning rate rises from 0.
+    pub warmup_steps: u32,
+    /// What is left of the learning rate in the last round; it falls from round
+    /// to round along half a cosine.
+    pub final_rate_share: f64,
+    /// Weight of the value loss beside the policy loss.
+    pub value_weight: f64,
+    /// Share of the search's value in the value target; the game's result has
+    /// the rest.
+    pub root_value_share: f32,
+    /// The longest gradient that is not shortened.
+    pub gradient_norm: f64,
+    /// The rule by which weights change.
+    pub optimizer: OptimizerConfig,
+}
+
+/// What the run ends with: games of the new network.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EvaluationConfig {
+    /// Games against the random player, and as many against the untrained
+    /// network: an even number, 0 for none.
+    pub games: u32,
+    /// The agent of both matches: the policy settings of its search.
+    pub policy: cyvasse_selfplay::search::PolicySettings,
+}
+
+/// A config that cannot be used.
+#[derive(Debug, Error)]
+pub enum ConfigError {
+    /// A file cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The system's answer.
+        source: std::io::Error,
+    },
+    /// A file is no config.
+    #[error("{}: {reason}", path.display())]
+    Parse {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, where, and what would be right.
+        reason: String,
+    },
+    /// A number is outside its range.
+    #[error("{}: `{key}` is {value}, expected {expected}", path.display())]
+    Range {
+        /// The file.
+        path: PathBuf,
+        /// The key's full name.
+        key: &'static str,
+        /// What it is.
+        value: String,
+        /// What would be right.
+        expected: String,
+    },
+    /// The rules file is refused.
+    #[error("{}: {source}", path.display())]
+    Rules {
+        /// The rules file.
+        path: PathBuf,
+        /// Why.
+        source: cyvasse_env::RulesError,
+    },
+}
+
+impl Config {
+    /// Reads and checks a config file and the rules that it names.
+    ///
+    /// # Errors
+    /// A file that cannot be read, an unknown, missing or unfitting key, rules
+    /// that are refused.
+    pub fn load(path: &Path) -> Result<(Config, Arc<Rules>), ConfigError> {
+        let text = read(path)?;
+        let config = Config::parse(path, &text)?;
+        let rules = load_rules(path, &config.run.rules)?;
+        Ok((config, Arc::new(rules)))
+    }
+
+    /// Reads and checks the text of a config file.
+    ///
+    /// # Errors
+    /// As [`Config::load`], the rules aside.
+    pub fn parse(path: &Path, text: &str) -> Result<Config, ConfigError> {
+        let refuse = |reason| ConfigError::Parse { path: path.to_path_buf(), reason };
+        let deserializer = toml::Deserializer::parse(text)
+            .map_err(|error| refuse(one_line(&error.to_string())))?;
+        let config: Config = serde_path_to_error::deserialize(deserializer)
+            .map_err(|error| refuse(explain(&error.path().to_string(), error.inner())))?;
+        config.check(path)?;
+        Ok(config)
+    }
+
+    /// The whole config as TOML, for the run directory.
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        toml::to_string_pretty(self).expect("a config is a table of plain values")
+    }
+
+    /// The architecture of the play network.
+    #[must_use]
+    pub fn net(&self) -> NetConfig {
+        NetConfig {
+            input_planes: PLANES,
+            policy_planes: ACTION_PLANES,
+            blocks: self.network.blocks,
+            channels: self.network.channels,
+            policy_channels: self.network.policy_channels,
+            value_channels: self.network.value_channels,
+            value_hidden: self.network.value_hidden,
+            batch_norm_epsilon: 1e-5,
+            batch_norm_momentum: self.network.batch_norm_momentum,
+            output_init_std: 0.01,
+        }
+    }
+
+    /// Checks that every number is within its range.
+    fn check(&self, path: &Path) -> Result<(), ConfigError> {
+        let out_of_range = self.bounds().into_iter().find(|bound| !bound.holds);
+        if let Some(Bound { key, value, expected, .. }) = out_of_range {
+            return Err(ConfigError::Range { path: path.to_path_buf(), key, value, expected });
+        }
+        let within = |table: &str, error: &dyn std::fmt::Display| ConfigError::Parse {
+            path: path.to_path_buf(),
+            reason: format!("[{table}] {error}"),
+        };
+        self.search.validate().map_err(|error| within("search", &error))?;
+        self.evaluation.policy.validate().map_err(|error| within("evaluation", &error))?;
+        self.training.optimizer.validate().map_err(|error| within("training.optimizer", &error))?;
+        self.net().validate().map_err(|error| within("network", &error))
+    }
+
+    fn bounds(&self) -> Vec<Bound> {
+        let Config { run, selfplay, training, evaluation, .. } = self;
+        let value_share = f64::from(training.root_value_share);
+        vec![
+            Bound::count("run.rounds", run.rounds, 1, 1_000_000),
+            Bound::count("selfplay.workers", selfplay.workers, 1, 256),
+            Bound::count("selfplay.slots", selfplay.slots, 1, 65_536),
+            Bound::new(
+                selfplay.slots >= selfplay.workers,
+                "selfplay.slots",
+                selfplay.slots,
+                "at least as many as `selfplay.workers`",
+            ),
+            Bound::count("selfplay.plies_per_slot", selfplay.plies_per_slot, 1, 1_000_000),
+            Bound::count("training.batch_size", training.batch_size, 2, 65_536),
+            Bound::real("training.samples_per_position", training.samples_per_position, 1000.0),
+            Bound::count("training.window_positions", training.window_positions, 1, u32::MAX),
+            Bound::count("training.threads", training.threads, 1, 256),
+            Bound::real("training.learning_rate", training.learning_rate, 1e6),
+            Bound::share("training.final_rate_share", training.final_rate_share),
+            Bound::real("training.value_weight", training.value_weight, 1e6),
+            Bound::share("training.root_value_share", value_share),
+            Bound::real("training.gradient_norm", training.gradient_norm, 1e12),
+            Bound::new(
+                evaluation.games.is_multiple_of(2) && evaluation.games <= 1_000_000,
+                "evaluation.games",
+                evaluation.games,
+                "an even number up to a million, so that every opening is played from both seats",
+            ),
+        ]
+    }
+}
+
+/// What a number of the config must hold to.
+struct Bound {
+    holds: bool,
+    key: &'static str,
+    value: String,
+    expected: String,
+}
+
+impl Bound {
+    fn new(
+        holds: bool,
+        key: &'static str,
+        value: impl ToString,
+        expected: impl Into<String>,
+    ) -> Bound {
+        Bound { holds, key, value: value.to_string(), expected: expected.into() }
+    }
+
+    fn count(key: &'static str, value: u32, least: u32, most: u32) -> Bound {
+        let expected = format!("a whole number from {least} to {most}");
+        Bound::new((least..=most).contains(&value), key, value, expected)
+    }
+
+    fn real(key: &'static str, value: f64, most: f64) -> Bound {
+        let expected = format!("a number above 0, at most {most}");
+        Bound::new(value > 0.0 && value <= most, key, value, expected)
+    }
+
+    fn share(key: &'static str, value: f64) -> Bound {
+        Bound::new((0.0..=1.0).contains(&value), key, value, "a number from 0 to 1")
+    }
+}
+
+/// Reads the rules that a config file names.
+///
+/// # Errors
+/// A rules file that cannot be read or is refused.
+pub fn load_rules(config: &Path, rules: &str) -> Result<Rules, ConfigError> {
+    if rules == "iron-throne" {
+        return Ok(Rules::iron_throne());
+    }
+    let folder = config.parent().unwrap_or(Path::new(""));
+    read_rules(&folder.join(rules)).map_err(|error| ConfigError::Parse {
+        path: config.to_path_buf(),
+        reason: format!("`run.rules`: {error}"),
+    })
+}
+
+/// Reads a rules file.
+///
+/// # Errors
+/// A file that cannot be read or is refused.
+pub fn read_rules(path: &Path) -> Result<Rules, ConfigError> {
+    Rules::from_toml(&read(path)?)
+        .map_err(|source| ConfigError::Rules { path: path.to_path_buf(), source })
+}
+
+fn read(path: &Path) -> Result<String, ConfigError> {
+    fs::read_to_string(path)
+        .map_err(|source| ConfigError::Read { path: path.to_path_buf(), source })
+}
+
+/// One line for an error in the config, with the nearest key for an unknown one.
+fn explain(path: &str, error: &toml::de::Error) -> String {
+    let message = one_line(error.message());
+    let place = if path == "." { String::new() } else { format!("`{path}`: ") };
+    let nearest = unknown_key(&message).and_then(|(unknown, known)| nearest(unknown, &known));
+    match nearest {
+        Some(nearest) => format!("{place}{message}; did you mean `{nearest}`?"),
+        None => format!("{place}{message}"),
+    }
+}
+
+/// The unknown key of serde's message, and the keys that it expected.
+fn unknown_key(message: &str) -> Option<(&str, Vec<&str>)> {
+    let rest = message.strip_prefix("unknown field `")?;
+    let mut quoted = rest.split('`');
+    let unknown = quoted.next()?;
+    Some((unknown, quoted.skip(1).step_by(2).collect()))
+}
+
+fn nearest<'a>(unknown: &str, known: &[&'a str]) -> Option<&'a str> {
+    let likeness = |key: &&str| strsim::jaro_winkler(unknown, key);
+    known.iter().copied().max_by(|a, b| likeness(a).total_cmp(&likeness(b)))
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,79 @@
+//! The self-play part of a round, with its progress on the screen.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use cyvasse_env::Rules;
+use cyvasse_models::{InferenceNet, Net, NetEvaluator};
+use cyvasse_selfplay::GameRecord;
+use cyvasse_selfplay::play::{Progress, Round};
+
+use super::progress::Stage;
+use super::train::Run;
+
+/// Plays a round of self-play with the network as it is, and returns the
+/// games that ended in it.
+pub(super) fn play(run: &mut Run<'_>, round: u32) -> anyhow::Result<Vec<GameRecord>> {
+    let Run { config, rules, reporter, pool, stop, trainer, selfplay, .. } = run;
+    let settings = &config.selfplay;
+    let mut evaluators = evaluators(&trainer.net, rules, settings.workers);
+    let progress = Progress::default();
+    let plan = Round {
+        plies_per_slot: settings.plies_per_slot,
+        network_step: trainer.optimizer.steps() as u32,
+        progress: &progress,
+        stop,
+    };
+    let length = u64::from(settings.slots) * u64::from(settings.plies_per_slot);
+    let mut stage = reporter.stage("self-play", length);
+    let done = AtomicBool::new(false);
+    let games = thread::scope(|scope| {
+        scope.spawn(|| watch(&mut stage, &progress, &done));
+        // Set however self-play ends: the scope waits for the watcher.
+        let _done = SetOnDrop(&done);
+        pool.install(|| selfplay.play(&mut evaluators, plan))
+    })?;
+    let seconds = stage.seconds();
+    stage.finish(&format!(
+        "round {round}: {} games, {} in {seconds:.0} s",
+        games.len(),
+        rates(&progress, seconds)
+    ));
+    Ok(games)
+}
+
+struct SetOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for SetOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Evaluators for several workers, which share a copy of the network.
+pub(super) fn evaluators(net: &Net, rules: &Arc<Rules>, count: u32) -> Vec<NetEvaluator> {
+    let net = InferenceNet::new(net);
+    (0..count).map(|_| NetEvaluator::new(net.share(), rules.clone())).collect()
+}
+
+/// Shows the progress until the round is done.
+fn watch(stage: &mut Stage<'_>, progress: &Progress, done: &AtomicBool) {
+    while !done.load(Ordering::Relaxed) {
+        thread::sleep(Duration::from_millis(100));
+        let detail = rates(progress, stage.seconds());
+        stage.update(progress.plies.load(Ordering::Relaxed), &detail);
+    }
+}
+
+fn rates(progress: &Progress, seconds: f64) -> String {
+    let rate = |count: &AtomicU64| count.load(Ordering::Relaxed) as f64 / seconds.max(1e-9);
+    format!(
+        "{} positions ({:.0}/s), {:.1} games/s, {:.0} evaluations/s",
+        progress.plies.load(Ordering::Relaxed),
+        rate(&progress.plies),
+        rate(&progress.games),
+        rate(&progress.evaluations)
+    )
+}

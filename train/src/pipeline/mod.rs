@@ -1,0 +1,12 @@
+//! The training run: rounds of self-play and learning in a run directory.
+
+mod finale;
+mod games;
+mod progress;
+mod run_dir;
+mod state;
+mod train;
+
+pub use progress::Reporter;
+pub use run_dir::{RunDir, RunDirError};
+pub use train::{RunEnd, RunOptions, train};

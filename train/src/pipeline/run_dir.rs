@@ -1,0 +1,333 @@
+//! The run directory: where everything of a run lies, and in what order it
+//! gets there.
+//!
+//! ```text
+//! RUN/
+//!   config.toml             the config, every key with its value
+//!   rules.toml              the rules file, in full
+//!   version.txt             the program that started the run
+//!   log.txt                 what the run said, with times
+//!   metrics.jsonl           one line of numbers a round
+//!   lock                    held while a process works on the run
+//!   shards/round-0001.h5    the games that ended in the round
+//!   checkpoints/round-0001/ play.safetensors
+//!   state/round-0001/       what a resumed run needs beside: the optimiser,
+//!                           the unfinished games, the counters
+//! ```
+//!
+//! A round writes its shard, then its checkpoint, then its state, each under a
+//! temporary name that is renamed when it is whole. The state comes last: a
+//! round without one did not happen, and what it left is removed when the run
+//! is resumed.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+/// The folder of a run.
+#[derive(Debug)]
+pub struct RunDir {
+    path: PathBuf,
+    /// Locked while this process works on the run.
+    _lock: File,
+}
+
+/// Why a run directory cannot be used.
+#[derive(Debug, Error)]
+pub enum RunDirError {
+    /// There is something at the path of a new run.
+    #[error(
+        "{} exists already; continue it with `--resume`, or start another run with \
+         `--run-dir DIR`", .0.display()
+    )]
+    Exists(PathBuf),
+    /// There is no run to be resumed.
+    #[error("{} is no run directory (it has no config.toml); start a run without `--resume`", .0.display())]
+    NotThere(PathBuf),
+    /// Another process works on the run.
+    #[error("another process is working on {}; wait for it or stop it first", .0.display())]
+    Locked(PathBuf),
+    /// The system refuses.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// The system's answer.
+        source: io::Error,
+    },
+}
+
+impl RunDir {
+    /// Makes the directory of a new run. It appears only once its config,
+    /// rules and version are in it.
+    ///
+    /// # Errors
+    /// A path where something lies already, or a system that refuses.
+    pub fn create(path: &Path, files: &[(&str, &str)]) -> Result<RunDir, RunDirError> {
+        if path.exists() {
+            return Err(RunDirError::Exists(path.to_path_buf()));
+        }
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        if let Some(parent) = parent {
+            fs::create_dir_all(parent).map_err(io_error("create", parent))?;
+        }
+        // Made anew, so that nothing of anybody's is taken for it.
+        let temporary = temporary(path);
+        fs::create_dir(&temporary).map_err(io_error("create", &temporary))?;
+        for folder in ["shards", "checkpoints", "state"] {
+            let folder = temporary.join(folder);
+            fs::create_dir(&folder).map_err(io_error("create", &folder))?;
+        }
+        for (name, text) in files {
+            write_file(&temporary.join(name), text)?;
+        }
+        match commit(&temporary, path) {
+            Err(_) if path.exists() => {
+                remove_dir(&temporary)?;
+                Err(RunDirError::Exists(path.to_path_buf()))
+            }
+            result => result.and_then(|()| RunDir::lock(path)),
+        }
+    }
+
+    /// Opens the directory of a run to go on with it.
+    ///
+    /// # Errors
+    /// A path that holds no run, a run that another process works on, a system
+    /// that refuses.
+    pub fn open(path: &Path) -> Result<RunDir, RunDirError> {
+        if !path.join("config.toml").is_file() {
+            return Err(RunDirError::NotThere(path.to_path_buf()));
+        }
+        RunDir::lock(path)
+    }
+
+    fn lock(path: &Path) -> Result<RunDir, RunDirError> {
+        let lock = path.join("lock");
+        let file = File::options().create(true).append(true).open(&lock);
+        let file = file.map_err(io_error("open", &lock))?;
+        match file.try_lock() {
+            Ok(()) => Ok(RunDir { path: path.to_path_buf(), _lock: file }),
+            Err(fs::TryLockError::WouldBlock) => Err(RunDirError::Locked(path.to_path_buf())),
+            Err(fs::TryLockError::Error(source)) => Err(io_error("lock", &lock)(source)),
+        }
+    }
+
+    /// The directory itself.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A file of the run.
+    #[must_use]
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// The shard of a round.
+    #[must_use]
+    pub fn shard(&self, round: u32) -> PathBuf {
+        self.path.join("shards").join(format!("round-{round:04}.h5"))
+    }
+
+    /// The checkpoint of a round; round 0 is the untrained network.
+    #[must_use]
+    pub fn checkpoint(&self, round: u32) -> PathBuf {
+        self.path.join("checkpoints").join(round_name(round))
+    }
+
+    /// The state after a round.
+    #[must_use]
+    pub fn state(&self, round: u32) -> PathBuf {
+        self.path.join("state").join(round_name(round))
+    }
+
+    /// Fills a folder of the run: `fill` writes into a temporary one, which
+    /// takes its name when it is whole.
+    ///
+    /// # Errors
+    /// What `fill` returns, or a system that refuses.
+    pub fn write_folder<E: From<RunDirError>>(
+        &self,
+        folder: &Path,
+        fill: impl FnOnce(&Path) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let temporary = temporary(folder);
+        fs::create_dir(&temporary).map_err(io_error("create", &temporary))?;
+        fill(&temporary)?;
+        Ok(commit(&temporary, folder)?)
+    }
+
+    /// The newest round with a whole state.
+    ///
+    /// # Errors
+    /// A system that refuses.
+    pub fn newest_state(&self) -> Result<Option<u32>, RunDirError> {
+        Ok(self.rounds("state")?.into_iter().max())
+    }
+
+    /// Removes what rounds after `round` left (all rounds, if there is none with
+    /// a state), states before it, and files that were never completed.
+    ///
+    /// # Errors
+    /// A system that refuses.
+    pub fn settle(&self, round: Option<u32>) -> Result<(), RunDirError> {
+        let later = |other: &u32| round.is_none_or(|round| *other > round);
+        for state in self.rounds("state")?.into_iter().filter(|&state| Some(state) < round) {
+            remove_dir(&self.state(state))?;
+        }
+        for round in self.rounds("checkpoints")?.into_iter().filter(later) {
+            remove_dir(&self.checkpoint(round))?;
+        }
+        for round in self.rounds("shards")?.into_iter().filter(later) {
+            remove_file(&self.shard(round))?;
+        }
+        ["shards", "checkpoints", "state"]
+            .into_iter()
+            .try_for_each(|name| self.remove_partial(name))
+    }
+
+    /// Removes what was being written into a folder when a process ended.
+    fn remove_partial(&self, folder: &str) -> Result<(), RunDirError> {
+        for path in entries(&self.path.join(folder))? {
+            if path.extension().is_some_and(|extension| extension == "partial") {
+                if path.is_dir() { remove_dir(&path)? } else { remove_file(&path)? }
+            }
+        }
+        Ok(())
+    }
+
+    /// Drops the lines of `metrics.jsonl` that tell of rounds after `round`.
+    ///
+    /// # Errors
+    /// A system that refuses.
+    pub fn settle_metrics(&self, round: u32) -> Result<(), RunDirError> {
+        let path = self.file("metrics.jsonl");
+        if !path.exists() {
+            return Ok(());
+        }
+        let text = fs::read_to_string(&path).map_err(io_error("read", &path))?;
+        let told = |line: &&str| {
+            let line: Option<serde_json::Value> = serde_json::from_str(line).ok();
+            line.and_then(|line| line["round"].as_u64()).is_some_and(|told| told <= round.into())
+        };
+        let kept: String = text.lines().filter(told).flat_map(|line| [line, "\n"]).collect();
+        let temporary = temporary(&path);
+        write_file(&temporary, &kept)?;
+        fs::rename(&temporary, &path).map_err(io_error("rename to", &path))
+    }
+
+    /// The rounds that have something in a folder of the run.
+    fn rounds(&self, folder: &str) -> Result<Vec<u32>, RunDirError> {
+        let ending = if folder == "shards" { ".h5" } else { "" };
+        let round = |path: &PathBuf| {
+            let name = path.file_name()?.to_str()?;
+            let round = name.strip_prefix("round-")?.strip_suffix(ending)?.parse().ok()?;
+            // Whatever else lies there is somebody's own.
+            (name == round_name(round) + ending && path.is_file() == (folder == "shards"))
+                .then_some(round)
+        };
+        Ok(entries(&self.path.join(folder))?.iter().filter_map(round).collect())
+    }
+}
+
+fn round_name(round: u32) -> String {
+    format!("round-{round:04}")
+}
+
+/// Where a folder or file is filled before it takes its name.
+fn temporary(folder: &Path) -> PathBuf {
+    let mut name = folder.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".{}.partial", std::process::id()));
+    folder.with_file_name(name)
+}
+
+/// Gives a whole folder its name, once it is on the disk.
+fn commit(temporary: &Path, folder: &Path) -> Result<(), RunDirError> {
+    sync(temporary)?;
+    fs::rename(temporary, folder).map_err(io_error("rename to", folder))?;
+    match folder.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        Some(parent) => sync(parent),
+        None => Ok(()),
+    }
+}
+
+fn sync(folder: &Path) -> Result<(), RunDirError> {
+    let file = File::open(folder).map_err(io_error("open", folder))?;
+    file.sync_all().map_err(io_error("sync", folder))
+}
+
+/// What lies in a folder.
+fn entries(folder: &Path) -> Result<Vec<PathBuf>, RunDirError> {
+    let entries = fs::read_dir(folder).map_err(io_error("read", folder))?;
+    entries.map(|entry| Ok(entry.map_err(io_error("read", folder))?.path())).collect()
+}
+
+fn remove_file(path: &Path) -> Result<(), RunDirError> {
+    fs::remove_file(path).map_err(io_error("remove", path))
+}
+
+fn remove_dir(folder: &Path) -> Result<(), RunDirError> {
+    fs::remove_dir_all(folder).map_err(io_error("remove", folder))
+}
+
+/// Writes a file and waits until it is on the disk.
+///
+/// # Errors
+/// A system that refuses.
+pub(super) fn write_file(path: &Path, text: &str) -> Result<(), RunDirError> {
+    fs::write(path, text).map_err(io_error("write", path))?;
+    let file = File::open(path).map_err(io_error("open", path))?;
+    file.sync_all().map_err(io_error("sync", path))
+}
+
+pub(super) fn io_error<'a>(
+    action: &'static str,
+    path: &'a Path,
+) -> impl FnOnce(io::Error) -> RunDirError + 'a {
+    move |source| RunDirError::Io { action, path: path.to_path_buf(), source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_not_overwritten_and_not_shared() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run");
+        assert!(matches!(RunDir::open(&path), Err(RunDirError::NotThere(_))));
+        let run = RunDir::create(&path, &[("config.toml", "x = 1\n")]).unwrap();
+        assert!(matches!(RunDir::create(&path, &[]), Err(RunDirError::Exists(_))));
+        assert!(matches!(RunDir::open(&path), Err(RunDirError::Locked(_))));
+        drop(run);
+        RunDir::open(&path).unwrap();
+    }
+
+    #[test]
+    fn what_an_unfinished_round_left_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = RunDir::create(&folder.path().join("run"), &[]).unwrap();
+        for round in [1, 2] {
+            fs::write(run.shard(round), "games").unwrap();
+            fs::create_dir(run.checkpoint(round)).unwrap();
+        }
+        fs::create_dir(run.state(0)).unwrap();
+        fs::create_dir(run.state(1)).unwrap();
+        assert_eq!(run.newest_state().unwrap(), Some(1));
+        fs::create_dir(run.file("state/round-0002.7.partial")).unwrap();
+        fs::write(run.file("shards/.x.partial"), "half").unwrap();
+        run.settle(Some(1)).unwrap();
+        assert!(!run.file("state/round-0002.7.partial").exists());
+        assert!(!run.file("shards/.x.partial").exists());
+        assert!(run.shard(1).exists() && run.checkpoint(1).exists() && run.state(1).exists());
+        assert!(!run.shard(2).exists() && !run.checkpoint(2).exists() && !run.state(0).exists());
+        run.settle(None).unwrap();
+        assert!(!run.shard(1).exists() && !run.checkpoint(1).exists());
+    }
+}

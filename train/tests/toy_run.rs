@@ -1,0 +1,179 @@
+//! A whole run at toy size through the binary: self-play, learning, stopping,
+//! going on, the matches at the end, and what is refused.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use cyvasse_env::Rules;
+use cyvasse_selfplay::GameRecord;
+use cyvasse_selfplay::replay::Shard;
+use tempfile::TempDir;
+
+const ROUNDS: u32 = 3;
+
+fn cyvasse() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_cyvasse"))
+}
+
+fn tiny_rules() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../env/tests/data/variants/tiny.toml")
+}
+
+/// The quick config at toy size, with some lines changed.
+fn toy_config(folder: &Path, changes: &[(&str, &str)]) -> PathBuf {
+    let quick = Path::new(env!("CARGO_MANIFEST_DIR")).join("../configs/quick.toml");
+    let mut text = fs::read_to_string(quick).unwrap();
+    let rules = format!("rules = {:?}", tiny_rules().display().to_string());
+    let toy = [
+        ("rules = \"iron-throne\"", rules.as_str()),
+        ("rounds = 12", "rounds = 3"),
+        ("blocks = 3", "blocks = 1"),
+        ("channels = 32", "channels = 8"),
+        ("workers = 2", "workers = 1"),
+        ("slots = 128", "slots = 6"),
+        ("plies_per_slot = 64", "plies_per_slot = 40"),
+        ("simulations = 32", "simulations = 4"),
+        ("batch_size = 256", "batch_size = 16"),
+        ("window_positions = 50000", "window_positions = 300"),
+        ("games = 200", "games = 4"),
+    ];
+    for (from, to) in toy.iter().chain(changes) {
+        assert!(text.contains(from), "the config has no line `{from}`");
+        text = text.replacen(from, to, 1);
+    }
+    let path = folder.join("toy.toml");
+    fs::write(&path, text).unwrap();
+    path
+}
+
+fn train(config: &Path, run: &Path, more: &[&str]) -> Output {
+    let output = cyvasse().arg("train").arg(config).arg("--run-dir").arg(run).args(more).output();
+    output.unwrap()
+}
+
+fn error_of(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn assert_trained(output: &Output) {
+    assert!(output.status.success(), "{}", error_of(output));
+}
+
+/// Everything that a run teaches and knows: weights and games, round by round.
+fn contents(run: &Path) -> Vec<(Vec<u8>, Vec<GameRecord>)> {
+    let rules = Rules::from_toml(&fs::read_to_string(tiny_rules()).unwrap()).unwrap();
+    (0..=ROUNDS)
+        .map(|round| {
+            let name = format!("round-{round:04}");
+            let weights = run.join("checkpoints").join(&name).join("play.safetensors");
+            let shard = run.join("shards").join(name + ".h5");
+            let games = if shard.exists() {
+                let shard = Shard::open(shard, &rules).unwrap();
+                (0..shard.game_count()).map(|game| shard.game(game).unwrap()).collect()
+            } else {
+                Vec::new()
+            };
+            (fs::read(weights).unwrap(), games)
+        })
+        .collect()
+}
+
+#[test]
+fn a_run_learns_and_is_reproducible_however_often_it_is_stopped() {
+    let folder = TempDir::new().unwrap();
+    let config = toy_config(folder.path(), &[]);
+    let (whole, stopped) = (folder.path().join("whole"), folder.path().join("stopped"));
+    let output = train(&config, &whole, &[]);
+    assert_trained(&output);
+    let said = error_of(&output);
+    assert!(said.contains("against the random player, 4 games: "), "{said}");
+    assert!(said.contains("against the untrained network, 4 games: "), "{said}");
+    let expected = contents(&whole);
+    assert!(expected.iter().map(|(_, games)| games.len()).sum::<usize>() > 10);
+    assert!(expected[0].0 != expected[1].0, "the first round changed no weight");
+    assert!(whole.join("log.txt").exists() && whole.join("metrics.jsonl").exists());
+
+    let config = toy_config(folder.path(), &[("workers = 1", "workers = 3")]);
+    interrupt_often(&config, &stopped);
+    assert_eq!(contents(&stopped), expected, "a stopped run differs from a whole one");
+}
+
+/// Runs with an interruption at another moment each time, until it is done.
+fn interrupt_often(config: &Path, run: &Path) {
+    for attempt in 0..40u64 {
+        let mut command = cyvasse();
+        command.arg("train").arg(config).arg("--run-dir").arg(run);
+        if run.exists() {
+            command.arg("--resume");
+        }
+        let mut child = command.stderr(Stdio::null()).spawn().unwrap();
+        let patience =
+            Duration::from_millis(if attempt < 6 { 100 + 130 * attempt } else { 60_000 });
+        let started = Instant::now();
+        while started.elapsed() < patience && child.try_wait().unwrap().is_none() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        if child.try_wait().unwrap().is_none() {
+            // Half of the stops are asked for, half are sudden.
+            let signal = if attempt % 2 == 0 { "-INT" } else { "-KILL" };
+            let pid = child.id().to_string();
+            assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
+        }
+        let status = child.wait().unwrap();
+        let finished = run.join("checkpoints").join(format!("round-{ROUNDS:04}")).exists();
+        if finished && status.success() {
+            return;
+        }
+    }
+    panic!("the run did not end in 40 attempts");
+}
+
+#[test]
+fn a_run_that_is_there_is_not_overwritten() {
+    let folder = TempDir::new().unwrap();
+    let config = toy_config(folder.path(), &[("rounds = 3", "rounds = 1")]);
+    let run = folder.path().join("run");
+    assert_trained(&train(&config, &run, &[]));
+    let before = fs::read(run.join("config.toml")).unwrap();
+    let output = train(&config, &run, &[]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(error_of(&output).contains("exists already; continue it with `--resume`"));
+    assert_eq!(fs::read(run.join("config.toml")).unwrap(), before);
+
+    let changed = toy_config(folder.path(), &[("rounds = 3", "rounds = 2")]);
+    let output = train(&changed, &run, &["--resume"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(error_of(&output).contains("a run goes on as it began"), "{}", error_of(&output));
+}
+
+#[test]
+fn bad_configs_are_refused_in_one_line_that_names_the_key() {
+    let cases: [(&str, &str, &str); 6] = [
+        ("seed = 1 ", "sede = 1 ", "did you mean `seed`?"),
+        ("batch_size = 16", "batch_size = \"many\"", "training.batch_size"),
+        ("value_weight = 1.0", "value_weight = -1.0", "`training.value_weight` is -1"),
+        ("slots = 6", "slots = 0", "`selfplay.slots` is 0"),
+        ("kind = \"gumbel\" ", "kind = \"minimax\" ", "minimax"),
+        ("rules = ", "# rules = ", "missing field `rules`"),
+    ];
+    for (from, to, expected) in cases {
+        let folder = TempDir::new().unwrap();
+        let run = folder.path().join("run");
+        let output = train(&toy_config(folder.path(), &[(from, to)]), &run, &[]);
+        let said = error_of(&output);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains(expected) && said.trim().lines().count() == 1, "{said}");
+        assert!(!run.exists(), "a refused config left a run directory");
+    }
+}
+
+#[test]
+fn resuming_nothing_is_refused() {
+    let folder = TempDir::new().unwrap();
+    let config = toy_config(folder.path(), &[]);
+    let output = train(&config, &folder.path().join("nowhere"), &["--resume"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(error_of(&output).contains("is no run directory"));
+}
