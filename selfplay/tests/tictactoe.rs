@@ -28,7 +28,7 @@ impl Game for TicTacToe {
     type Action = u8;
 
     fn turn(&self, board: &Board) -> Side {
-        let even = (board[0] | board[1]).count_ones() % 2 == 0;
+        let even = (board[0] | board[1]).count_ones().is_multiple_of(2);
         if even { Side::White } else { Side::Black }
     }
 

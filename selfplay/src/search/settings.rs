@@ -92,7 +92,7 @@ fn require(
 }
 
 fn not_negative(key: &'static str, value: f32) -> Result<(), SettingsError> {
-    require(value >= 0.0 && value <= 1e6, key, value, "a number from 0 to a million")
+    require((0.0..=1e6).contains(&value), key, value, "a number from 0 to a million")
 }
 
 impl SearchSettings {

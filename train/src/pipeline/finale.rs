@@ -57,8 +57,9 @@ fn report(
     let stop = run.stop;
     let scores = Mutex::new(vec![Score::default(); parts.len()]);
     let stage = Mutex::new(run.reporter.stage("match", games.into()));
-    let play = |(part, (mut our, mut their)): (usize, (Box<dyn Player>, Box<dyn Player>))| {
-        play_match([&mut *our, &mut *their], &parts[part], |score| {
+    let play = |(part, mut players): (usize, [Box<dyn Player>; 2])| {
+        let [our, their] = &mut players;
+        play_match([our.as_mut(), their.as_mut()], &parts[part], |score| {
             let mut scores = lock(&scores);
             scores[part] = score;
             let score: Score = scores.iter().copied().sum();
@@ -66,7 +67,7 @@ fn report(
             !stop.load(Ordering::Relaxed)
         })
     };
-    let players: Vec<_> = ours.into_iter().zip(theirs).collect();
+    let players: Vec<_> = ours.into_iter().zip(theirs).map(|(our, their)| [our, their]).collect();
     let result: Result<Vec<Score>, PlayerError> =
         run.pool.install(|| players.into_par_iter().enumerate().map(play).collect());
     let score: Score = result?.into_iter().sum();

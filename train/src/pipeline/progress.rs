@@ -74,7 +74,7 @@ impl Reporter {
         let _ = writeln!(log, "[{seconds:9.1}s] {line}");
     }
 
-    /// Starts a stage of `length` steps, counted by [`Stage::update`].
+    /// Starts a stage of `length` steps, counted by its `update`.
     #[must_use]
     pub fn stage(&self, name: &str, length: u64) -> Stage<'_> {
         let bar = if self.terminal {
