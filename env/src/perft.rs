@@ -9,21 +9,13 @@ use crate::rules::Rules;
 /// the last ply are counted, not played.
 #[must_use]
 pub fn perft(position: &Position, rules: &Rules, depth: u32) -> u64 {
-    let mut lists = lists(depth);
-    match depth {
-        0 => 1,
-        _ => sum(position, rules, &mut lists, true),
-    }
+    sum(position, rules, &mut lists(depth), true)
 }
 
 /// The same number as [`perft`], found by playing every action.
 #[must_use]
 pub fn perft_by_playing(position: &Position, rules: &Rules, depth: u32) -> u64 {
-    let mut lists = lists(depth);
-    match depth {
-        0 => 1,
-        _ => sum(position, rules, &mut lists, false),
-    }
+    sum(position, rules, &mut lists(depth), false)
 }
 
 /// The actions of a position in ascending text order, each with the number of
