@@ -10,9 +10,9 @@
 
 use rand::Rng;
 
+use super::edges::exponentials;
 use super::settings::GumbelSettings;
-use super::tree::Edge;
-use crate::value::MoverValue;
+use super::tree::Frontier;
 
 /// What the root of a Gumbel search carries along.
 pub(super) struct Root {
@@ -34,54 +34,57 @@ impl Root {
         Root { noise, schedule: considered_visits(considered, simulations) }
     }
 
-    /// The edge to walk down in simulation number `begun`.
+    /// The place of the edge to walk down in simulation number `begun`.
     pub(super) fn select<A>(
         &self,
-        edges: &[Edge<A>],
-        value: MoverValue,
+        frontier: &Frontier<'_, A>,
         begun: usize,
         settings: &GumbelSettings,
-    ) -> u32 {
+    ) -> usize {
         let visits = self.schedule.get(begun).copied().unwrap_or(u32::MAX);
         // Actions that are proven to lose drop out; another one that has begun
         // less then takes the place in the schedule.
-        let rank = |edge: &Edge<A>| match edge.begun() {
-            _ if edge.loses() => 0,
+        let edges = &frontier.edges;
+        let rank = |place: usize| match edges.begun[place] {
+            _ if edges.rest[place].loses() => 0,
             begun if begun == visits => 3,
             begun if begun < visits => 2,
             _ => 1,
         };
-        self.best(edges, value, rank, settings) as u32
+        self.best(frontier, rank, settings)
     }
 
-    /// The action to play: among the most visited ones the one with the
-    /// greatest score; never one that is proven to lose if there is another.
-    pub(super) fn choose<A>(
-        &self,
-        edges: &[Edge<A>],
-        value: MoverValue,
-        settings: &GumbelSettings,
-    ) -> usize {
-        let rank = |edge: &Edge<A>| if edge.loses() { 0 } else { 1 + edge.visits };
-        self.best(edges, value, rank, settings)
+    /// The place of the action to play: among the most visited ones the one
+    /// with the greatest score; never one that is proven to lose if there is
+    /// another.
+    pub(super) fn choose<A>(&self, frontier: &Frontier<'_, A>, settings: &GumbelSettings) -> usize {
+        let edges = frontier.edges.rest;
+        let rank = |place: usize| match &edges[place] {
+            edge if edge.loses() => 0,
+            edge => 1 + edge.visits,
+        };
+        self.best(frontier, rank, settings)
     }
 
     /// The edge with the greatest noise + logit + transformed value, among
     /// those of the highest rank.
     fn best<A>(
         &self,
-        edges: &[Edge<A>],
-        value: MoverValue,
-        rank: impl Fn(&Edge<A>) -> u32,
+        frontier: &Frontier<'_, A>,
+        rank: impl Fn(usize) -> u32,
         settings: &GumbelSettings,
     ) -> usize {
-        let completion = Completion::of(edges, value, settings);
+        let completion = Completion::of(frontier, settings);
+        let (edges, noise) = (&frontier.edges, &self.noise);
         let mut best = (0, f32::NEG_INFINITY, 0);
-        for (index, (edge, noise)) in edges.iter().zip(&self.noise).enumerate() {
-            let score = noise + edge.logit + completion.transformed(edge);
-            let rank = rank(edge);
+        for place in 0..edges.len() {
+            let rank = rank(place);
+            if rank < best.0 {
+                continue;
+            }
+            let score = noise[place] + completion.score(edges.logits[place], edges.values[place]);
             if (rank, score) > (best.0, best.1) {
-                best = (rank, score, index);
+                best = (rank, score, place);
             }
         }
         best.2
@@ -130,82 +133,107 @@ struct Completion {
 
 impl Completion {
     #[inline]
-    fn of<A>(edges: &[Edge<A>], value: MoverValue, settings: &GumbelSettings) -> Completion {
-        let (mut visits, mut most) = (0, 0);
-        let (mut prior, mut weighted) = (0.0, 0.0);
-        for edge in edges {
-            if let Some(q) = edge.q().filter(|_| edge.visits > 0) {
-                visits += edge.visits;
-                most = most.max(edge.visits);
-                prior += edge.prior;
-                weighted += edge.prior * q;
-            }
-        }
-        let unvisited = if visits == 0 {
-            value.get()
+    fn of<A>(frontier: &Frontier<'_, A>, settings: &GumbelSettings) -> Completion {
+        let Frontier { node, edges, .. } = frontier;
+        let value = node.value.get();
+        let unvisited = if node.visits == 0 {
+            value
         } else {
-            let visits = visits as f32;
+            let (prior, weighted) = visited_sums(edges.priors, edges.values);
+            let visits = node.visits as f32;
             let mean = weighted / prior.max(f32::MIN_POSITIVE);
-            (value.get() + visits * mean) / (1.0 + visits)
+            (value + visits * mean) / (1.0 + visits)
         };
-        Completion { unvisited, scale: (settings.c_visit + most as f32) * settings.c_scale }
+        let scale = (settings.c_visit + node.most_visits as f32) * settings.c_scale;
+        Completion { unvisited, scale }
     }
 
-    /// The transformed completed value of an action: its value scaled to 0..1
-    /// times the scale.
+    /// The logit of an action plus its completed value, scaled to 0..1, times
+    /// the scale.
     #[inline]
-    fn transformed<A>(&self, edge: &Edge<A>) -> f32 {
-        let q = edge.q().unwrap_or(self.unvisited);
-        self.scale * (q + 1.0) / 2.0
+    fn score(&self, logit: f32, value: f32) -> f32 {
+        let value = if value.is_nan() { self.unvisited } else { value };
+        logit + self.scale * (value + 1.0) / 2.0
     }
+}
+
+/// The sums over the visited actions of their priors, and of their priors
+/// times their values.
+#[inline]
+fn visited_sums(priors: &[f32], values: &[f32]) -> (f32, f32) {
+    let mut sums = [[0.0; 8]; 2];
+    for (priors, values) in priors.chunks(8).zip(values.chunks(8)) {
+        for (lane, (&prior, &value)) in priors.iter().zip(values).enumerate() {
+            let (prior, value) = if value.is_nan() { (0.0, 0.0) } else { (prior, value) };
+            sums[0][lane] += prior;
+            sums[1][lane] += prior * value;
+        }
+    }
+    let [prior, weighted] = sums.map(|lanes| lanes.into_iter().sum());
+    (prior, weighted)
 }
 
 /// The value that stands in for those of actions without a visit.
-pub(super) fn unvisited_value<A>(
-    edges: &[Edge<A>],
-    value: MoverValue,
-    settings: &GumbelSettings,
-) -> f32 {
-    Completion::of(edges, value, settings).unvisited
+pub(super) fn unvisited_value<A>(frontier: &Frontier<'_, A>, settings: &GumbelSettings) -> f32 {
+    Completion::of(frontier, settings).unvisited
 }
 
-/// The improved policy of a node.
+/// The improved policy over the edges of a frontier, all of them or the untried
+/// ones put together in the last. `policy` takes the weights; their sum is
+/// returned.
 #[inline]
+fn improved_weights<A>(
+    frontier: &Frontier<'_, A>,
+    settings: &GumbelSettings,
+    policy: &mut Vec<f32>,
+) -> f32 {
+    let completion = Completion::of(frontier, settings);
+    let edges = &frontier.edges;
+    policy.clear();
+    policy.extend(
+        edges
+            .logits
+            .iter()
+            .zip(edges.values)
+            .map(|(&logit, &value)| completion.score(logit, value)),
+    );
+    exponentials(policy).1
+}
+
+/// The improved policy of the root.
 pub(super) fn improved_policy<A>(
-    edges: &[Edge<A>],
-    value: MoverValue,
+    root: &Frontier<'_, A>,
     settings: &GumbelSettings,
     policy: &mut Vec<f32>,
 ) {
-    let completion = Completion::of(edges, value, settings);
-    policy.clear();
-    policy.extend(edges.iter().map(|edge| edge.logit + completion.transformed(edge)));
-    let highest = policy.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    let mut sum = 0.0;
-    for score in policy.iter_mut() {
-        *score = (*score - highest).exp();
-        sum += *score;
-    }
+    let sum = improved_weights(root, settings, policy);
     policy.iter_mut().for_each(|share| *share /= sum);
 }
 
-/// The edge to walk down below the root: the one whose share of the visits
-/// lags most behind its share of the improved policy (section 5, equation 14).
+/// The place of the edge to walk down below the root: the one whose share of
+/// the visits lags most behind its share of the improved policy (section 5,
+/// equation 14). `shares` is scratch room.
 #[inline]
 pub(super) fn select<A>(
-    edges: &[Edge<A>],
-    value: MoverValue,
+    frontier: &Frontier<'_, A>,
     settings: &GumbelSettings,
-    policy: &mut Vec<f32>,
-) -> u32 {
-    improved_policy(edges, value, settings, policy);
-    let begun: u32 = edges.iter().map(Edge::begun).sum();
-    let scale = 1.0 / (1.0 + begun as f32);
+    shares: &mut Vec<f32>,
+) -> usize {
+    let edges = &frontier.edges;
+    let mut sum = improved_weights(frontier, settings, shares);
+    if frontier.more {
+        // The untried actions have one value: their shares are as their priors.
+        let last = edges.len() - 1;
+        let (prior, all) = (edges.priors[last], edges.rest[last].prior_left);
+        let others = if prior > 0.0 { all / prior - 1.0 } else { 0.0 };
+        sum += shares[last] * others;
+    }
+    let (share, visit) = (sum.recip(), (1.0 + frontier.node.begun() as f32).recip());
     let mut best = (f32::NEG_INFINITY, 0);
-    for (index, (edge, share)) in edges.iter().zip(policy.iter()).enumerate() {
-        let lag = share - edge.begun() as f32 * scale;
-        if lag > best.0 && edge.proven.is_none() {
-            best = (lag, index as u32);
+    for (place, (&weight, &begun)) in shares.iter().zip(edges.begun).enumerate() {
+        let lag = weight * share - begun as f32 * visit;
+        if lag > best.0 && edges.rest[place].proven.is_none() {
+            best = (lag, place);
         }
     }
     best.1
@@ -213,7 +241,12 @@ pub(super) fn select<A>(
 
 #[cfg(test)]
 mod tests {
+    use cyvasse_env::{Outcome, Side};
+
     use super::*;
+    use crate::search::Game;
+    use crate::search::tree::{ROOT, Tree};
+    use crate::value::{MoverValue, Proven};
 
     #[test]
     fn halving_spends_what_the_paper_says() {
@@ -225,52 +258,89 @@ mod tests {
         assert_eq!(considered_visits(8, 3), [0, 0, 0]);
     }
 
-    /// Edges with these log-priors (up to a constant), visits and mean values.
-    fn edges(rows: [(f32, u32, f32); 4]) -> Vec<Edge<usize>> {
-        let sum: f32 = rows.iter().map(|(logit, ..)| logit.exp()).sum();
-        let edge = |(action, (logit, visits, q)): (usize, (f32, u32, f32))| {
-            let mut edge = Edge::new(action);
-            edge.prior = logit.exp() / sum;
-            edge.logit = edge.prior.ln();
-            edge.visits = visits;
-            edge.value_sum = f64::from(q) * f64::from(visits);
-            edge
-        };
-        rows.into_iter().enumerate().map(edge).collect()
+    /// A tree whose root has edges with these log-priors (up to a constant),
+    /// visits and mean values, and is worth 0.1 to the evaluator.
+    fn tree(rows: [(f32, u32, f32); 4]) -> Tree<Stub> {
+        let mut tree = Tree::new();
+        tree.add_node(&Stub, (), 1, None, false);
+        let logits = rows.map(|(logit, ..)| logit);
+        tree.expand(ROOT, &[0, 1, 2, 3], &logits, MoverValue::new(0.1));
+        tree.open(ROOT);
+        for (place, (_, visits, q)) in rows.into_iter().enumerate() {
+            let path = [tree.step(ROOT, place)];
+            // A leaf is worth to its mover the opposite of what its edge is.
+            let leaf = tree.add_node(&Stub, (), 1, None, false);
+            tree.expand(leaf, &[0], &[0.0], MoverValue::new(-q));
+            for _ in 0..visits {
+                tree.begin(&path);
+                tree.back_up(&path, leaf);
+            }
+        }
+        tree
     }
 
     #[test]
     fn formulas_give_what_a_separate_calculation_gave() {
         // Computed once in Python from the equations of the paper.
-        let edges = edges([(0.5, 3, 0.2), (-1.0, 1, -0.6), (0.0, 0, 0.0), (2.0, 2, 0.4)]);
+        let tree = tree([(0.5, 3, 0.2), (-1.0, 1, -0.6), (0.0, 0, 0.0), (2.0, 2, 0.4)]);
         let settings =
             GumbelSettings { max_considered: 4, c_visit: 50.0, c_scale: 0.05, noise: 1.0 };
-        let value = MoverValue::new(0.1);
-        let v_mix = unvisited_value(&edges, value, &settings);
+        let frontier = tree.frontier(ROOT);
+        let v_mix = unvisited_value(&frontier, &settings);
         assert!((v_mix - 0.293_568).abs() < 1e-5, "{v_mix}");
         let mut policy = Vec::new();
-        improved_policy(&edges, value, &settings, &mut policy);
+        improved_policy(&frontier, &settings, &mut policy);
         let expected = [0.131_484_4, 0.010_164_4, 0.090_275_5, 0.768_075_7];
         for (share, expected) in policy.iter().zip(expected) {
             assert!((share - expected).abs() < 1e-5, "{policy:?}");
         }
         // The shares less visits / 7 are -0.297, -0.133, 0.090 and 0.482.
-        assert_eq!(select(&edges, value, &settings, &mut policy), 3);
+        assert_eq!(select(&frontier, &settings, &mut policy), 3);
     }
 
     #[test]
     fn actions_that_lose_are_neither_tried_again_nor_played() {
-        use crate::value::Proven;
-
-        let mut edges = edges([(3.0, 1, 0.9), (0.0, 1, 0.1), (-1.0, 0, 0.0), (-2.0, 0, 0.0)]);
-        edges[0].proven = Some(Proven::Loss(2));
+        let mut tree = tree([(3.0, 1, 0.9), (0.0, 1, 0.1), (-1.0, 0, 0.0), (-2.0, 0, 0.0)]);
+        tree.prove_root_edge(0, Proven::Loss(2));
         let settings =
             GumbelSettings { max_considered: 4, c_visit: 50.0, c_scale: 1.0, noise: 0.0 };
         let root = Root { noise: vec![0.0; 4], schedule: vec![0, 0, 1, 1] };
-        assert_eq!(root.select(&edges, MoverValue::DRAW, 2, &settings), 1);
-        assert_eq!(root.choose(&edges, MoverValue::DRAW, &settings), 1);
-        edges[1].proven = Some(Proven::Loss(4));
-        assert_eq!(root.select(&edges, MoverValue::DRAW, 3, &settings), 2);
-        assert_eq!(root.choose(&edges, MoverValue::DRAW, &settings), 2);
+        assert_eq!(root.select(&tree.frontier(ROOT), 2, &settings), 1);
+        assert_eq!(root.choose(&tree.frontier(ROOT), &settings), 1);
+        tree.prove_root_edge(1, Proven::Loss(4));
+        assert_eq!(root.select(&tree.frontier(ROOT), 3, &settings), 2);
+        assert_eq!(root.choose(&tree.frontier(ROOT), &settings), 2);
+    }
+
+    /// A game that says nothing: its trees are built by hand.
+    struct Stub;
+
+    impl Game for Stub {
+        type State = ();
+        type Action = u8;
+
+        fn turn(&self, (): &()) -> Side {
+            Side::White
+        }
+
+        fn legal_actions(&self, (): &(), _actions: &mut Vec<u8>) {}
+
+        fn play(&self, (): &mut (), _action: u8) {}
+
+        fn wins_at_once(&self, (): &(), _action: u8) -> bool {
+            false
+        }
+
+        fn repetition_key(&self, (): &()) -> u64 {
+            0
+        }
+
+        fn reversible_plies(&self, (): &()) -> usize {
+            0
+        }
+
+        fn outcome(&self, (): &(), _occurrences: usize) -> Option<Outcome> {
+            None
+        }
     }
 }

@@ -12,9 +12,12 @@
 //! state in which the king can be taken is won without an evaluation, and a
 //! search whose root is decided ends early.
 
+use std::collections::VecDeque;
+
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+mod edges;
 mod game;
 mod gumbel;
 mod puct;
@@ -26,7 +29,8 @@ pub use settings::{GumbelSettings, PolicySettings, PuctSettings, SearchSettings,
 
 use crate::evaluator::{Evaluation, Request};
 use crate::value::{MoverValue, Proven};
-use tree::{ROOT, Step, Tree};
+use edges::EdgeView;
+use tree::{Frontier, ROOT, Step, Tree};
 
 /// A search from one state of a game.
 pub struct Search<G: Game> {
@@ -41,11 +45,11 @@ pub struct Search<G: Game> {
     begun: u32,
     evaluations: u32,
     /// Leaves that wait for their evaluation, oldest first.
-    in_flight: Vec<Leaf<G::Action>>,
+    in_flight: VecDeque<Leaf<G::Action>>,
     /// Leaves to be used again, so that a walk allocates nothing.
     spare: Vec<Leaf<G::Action>>,
-    /// Scratch room for an improved policy.
-    policy: Vec<f32>,
+    /// Scratch room for a choice of action.
+    scratch: Vec<f32>,
     /// Whether the tree reached its bound.
     full: bool,
 }
@@ -120,9 +124,9 @@ impl<G: Game> Search<G> {
             gumbel_root: None,
             begun: 0,
             evaluations: 0,
-            in_flight: Vec::new(),
+            in_flight: VecDeque::new(),
             spare: Vec::new(),
-            policy: Vec::new(),
+            scratch: Vec::new(),
             full: false,
         };
         search.restart(state, earlier, seed);
@@ -137,11 +141,11 @@ impl<G: Game> Search<G> {
         self.earlier.extend_from_slice(earlier);
         self.gumbel_root = None;
         (self.begun, self.evaluations, self.full) = (0, 0, false);
-        self.spare.append(&mut self.in_flight);
+        self.spare.extend(self.in_flight.drain(..));
         let mut leaf = self.take_leaf();
         leaf.node = self.add_node(&leaf.path, state, &mut leaf.actions);
         if self.tree.node(ROOT).proven.is_none() {
-            self.in_flight.push(leaf);
+            self.in_flight.push_back(leaf);
         } else {
             self.list_proven_root(&leaf.actions);
             self.spare.push(leaf);
@@ -151,7 +155,7 @@ impl<G: Game> Search<G> {
     /// Walks down to the next leaf that needs an evaluation. Walks that end
     /// where the rules decide are finished on the way.
     pub fn gather(&mut self) -> Gathered {
-        if !self.tree.node(ROOT).expanded {
+        if !self.tree.node(ROOT).expanded() {
             // The root waits for its own evaluation, from `restart` on.
             return Gathered::Waiting;
         }
@@ -167,7 +171,7 @@ impl<G: Game> Search<G> {
             match self.walk(&mut leaf) {
                 End::Leaf => {
                     self.begin(&leaf);
-                    self.in_flight.push(leaf);
+                    self.in_flight.push_back(leaf);
                     return Gathered::Leaf;
                 }
                 End::Proven => {
@@ -189,7 +193,7 @@ impl<G: Game> Search<G> {
         self.in_flight.iter().map(|leaf| {
             let node = self.tree.node(leaf.node);
             Request {
-                state: &node.state,
+                state: self.tree.state(leaf.node),
                 actions: &leaf.actions,
                 occurrences: node.occurrences as usize,
             }
@@ -201,10 +205,9 @@ impl<G: Game> Search<G> {
     /// # Panics
     /// When no leaf is in flight.
     pub fn apply(&mut self, evaluation: &Evaluation) {
-        let leaf = self.in_flight.remove(0);
+        let leaf = self.in_flight.pop_front().expect("a leaf in flight");
         self.evaluations += 1;
-        self.tree.nodes[leaf.node as usize].value = evaluation.wdl.value();
-        self.tree.expand(leaf.node, &leaf.actions, &evaluation.logits);
+        self.tree.expand(leaf.node, &leaf.actions, &evaluation.logits, evaluation.wdl.value());
         if leaf.node == ROOT {
             self.prepare_root();
         }
@@ -218,13 +221,13 @@ impl<G: Game> Search<G> {
     /// # Panics
     /// When the root is not evaluated yet, or has no legal action.
     pub fn result(&mut self, ply: u16) -> SearchResult<G::Action> {
-        let root = self.tree.node(ROOT);
-        let (proven, value, visits) = (root.proven, root.value, root.visits);
-        let edges = self.tree.edges(ROOT);
+        let root = self.tree.frontier(ROOT);
+        let edges = &root.edges;
+        let proven = root.node.proven;
         let best = match (&self.settings.policy, &self.gumbel_root, proven) {
             (_, _, Some(_)) => best_proven(edges),
-            (PolicySettings::Gumbel(settings), Some(root), None) => {
-                root.choose(edges, value, settings)
+            (PolicySettings::Gumbel(settings), Some(gumbel), None) => {
+                gumbel.choose(&root, settings)
             }
             (PolicySettings::Puct(settings), ..) => {
                 let hot = ply < settings.temperature_plies;
@@ -233,15 +236,16 @@ impl<G: Game> Search<G> {
             }
             (PolicySettings::Gumbel(_), None, None) => 0,
         };
-        let target = target(edges, value, proven, &self.settings.policy);
-        let mean = mean_value(edges, value, &target, &self.settings.policy);
+        let target = target(&root, &self.settings.policy);
+        let value =
+            proven.map_or_else(|| mean_value(&root, &target, &self.settings.policy), Proven::value);
         SearchResult {
-            best: edges[best].action,
-            value: proven.map_or(mean, Proven::value),
+            best: edges.rest[best].action,
+            value,
             proven,
-            policy: edges.iter().map(|edge| edge.action).zip(target).collect(),
-            visits: edges.iter().map(|edge| (edge.action, edge.visits)).collect(),
-            simulations: visits,
+            policy: edges.rest.iter().map(|edge| edge.action).zip(target).collect(),
+            visits: edges.rest.iter().map(|edge| (edge.action, edge.visits)).collect(),
+            simulations: root.node.visits,
             evaluations: self.evaluations,
         }
     }
@@ -264,8 +268,9 @@ impl<G: Game> Search<G> {
     fn walk(&mut self, leaf: &mut Leaf<G::Action>) -> End {
         leaf.node = ROOT;
         loop {
-            let node = leaf.node;
-            let step = Step { node, edge: self.select(node) };
+            self.tree.open(leaf.node);
+            let place = self.select(leaf.node);
+            let step = self.tree.step(leaf.node, place);
             leaf.path.push(step);
             let Some(child) = self.tree.child(step) else {
                 return self.grow(step, leaf);
@@ -275,41 +280,38 @@ impl<G: Game> Search<G> {
             if child.proven.is_some() {
                 return End::Proven;
             }
-            if !child.expanded {
+            if !child.expanded() {
                 return End::Collision;
             }
         }
     }
 
-    /// The edge to walk down. Below the root it is never a proven one: a walk
-    /// there would find out nothing.
+    /// The place of the edge to walk down. Below the root it is never a proven
+    /// one: a walk there would find out nothing.
     #[inline]
-    fn select(&mut self, node: u32) -> u32 {
-        let (edges, value) = (self.tree.edges(node), self.tree.node(node).value);
+    fn select(&mut self, node: u32) -> usize {
+        let (frontier, scratch) = (self.tree.frontier(node), &mut self.scratch);
         match (&self.settings.policy, &self.gumbel_root) {
             (PolicySettings::Gumbel(settings), Some(root)) if node == ROOT => {
-                root.select(edges, value, self.begun as usize, settings)
+                root.select(&frontier, self.begun as usize, settings)
             }
-            (PolicySettings::Gumbel(settings), _) => {
-                gumbel::select(edges, value, settings, &mut self.policy)
-            }
+            (PolicySettings::Gumbel(settings), _) => gumbel::select(&frontier, settings, scratch),
             (PolicySettings::Puct(settings), _) if node == ROOT => {
-                puct::select(edges, value, settings, |edge| !edge.loses())
+                puct::select(&frontier, settings, scratch, |edge| !edge.loses())
             }
             (PolicySettings::Puct(settings), _) => {
-                puct::select(edges, value, settings, |edge| edge.proven.is_none())
+                puct::select(&frontier, settings, scratch, |edge| edge.proven.is_none())
             }
         }
     }
 
     /// Adds the node that a step leads to.
     fn grow(&mut self, step: Step, leaf: &mut Leaf<G::Action>) -> End {
-        if self.tree.nodes.len() >= self.settings.max_nodes as usize {
+        if self.tree.len() >= self.settings.max_nodes as usize {
             return End::Full;
         }
-        let mut state = self.tree.node(step.node).state.clone();
-        let action = self.tree.edges(step.node)[step.edge as usize].action;
-        self.game.play(&mut state, action);
+        let mut state = self.tree.state(step.node).clone();
+        self.game.play(&mut state, self.tree.action(step));
         leaf.node = self.add_node(&leaf.path, state, &mut leaf.actions);
         self.tree.link(step, leaf.node);
         if self.tree.node(leaf.node).proven.is_some() { End::Proven } else { End::Leaf }
@@ -331,16 +333,15 @@ impl<G: Game> Search<G> {
     fn occurrences(&self, path: &[Step], state: &G::State) -> u32 {
         let reversible = self.game.reversible_plies(state);
         let key = self.game.repetition_key(state);
-        let in_tree = path
-            .iter()
-            .rev()
-            .map(|step| self.game.repetition_key(&self.tree.node(step.node).state));
+        let in_tree =
+            path.iter().rev().map(|step| self.game.repetition_key(self.tree.state(step.node)));
         let in_history = self.earlier.iter().rev().copied();
         let same = in_tree.chain(in_history).take(reversible).filter(|&earlier| earlier == key);
         1 + same.count() as u32
     }
 
     fn prepare_root(&mut self) {
+        self.tree.open(ROOT);
         match &self.settings.policy {
             PolicySettings::Gumbel(settings) => {
                 let actions = self.tree.edges(ROOT).len();
@@ -349,7 +350,7 @@ impl<G: Game> Search<G> {
                 self.gumbel_root = Some(root);
             }
             PolicySettings::Puct(settings) => {
-                puct::add_noise(self.tree.edges_mut(ROOT), settings, &mut self.rng);
+                puct::add_noise(self.tree.root_priors_mut(), settings, &mut self.rng);
             }
         }
     }
@@ -357,31 +358,26 @@ impl<G: Game> Search<G> {
     /// Gives a root that is won at once its edges, so that the winning ones
     /// can be named.
     fn list_proven_root(&mut self, actions: &[G::Action]) {
-        let wins: Vec<bool> = actions
-            .iter()
-            .map(|&action| self.game.wins_at_once(&self.tree.node(ROOT).state, action))
-            .collect();
-        self.tree.expand(ROOT, actions, &vec![0.0; actions.len()]);
-        for (edge, wins) in self.tree.edges_mut(ROOT).iter_mut().zip(wins) {
-            edge.proven = wins.then_some(Proven::Win(1));
+        self.tree.expand(ROOT, actions, &vec![0.0; actions.len()], MoverValue::WIN);
+        self.tree.open(ROOT);
+        for (place, &action) in actions.iter().enumerate() {
+            if self.game.wins_at_once(self.tree.state(ROOT), action) {
+                self.tree.prove_root_edge(place, Proven::Win(1));
+            }
         }
     }
 }
 
 /// The place of the proven edge that the side to move prefers.
-fn best_proven<A>(edges: &[tree::Edge<A>]) -> usize {
-    puct::best_by(edges, |edge| edge.proven.map(Proven::preference))
+fn best_proven<A>(edges: &EdgeView<'_, A>) -> usize {
+    edges.best_by(|place| edges.rest[place].proven.map(Proven::preference))
 }
 
 /// The training target of the root: all weight on the shortest wins where the
 /// root is won, what the policy says otherwise.
-fn target<A>(
-    edges: &[tree::Edge<A>],
-    value: MoverValue,
-    proven: Option<Proven>,
-    policy: &PolicySettings,
-) -> Vec<f32> {
-    if let Some(win @ Proven::Win(_)) = proven {
+fn target<A>(root: &Frontier<'_, A>, policy: &PolicySettings) -> Vec<f32> {
+    let edges = root.edges.rest;
+    if let Some(win @ Proven::Win(_)) = root.node.proven {
         let best: Vec<bool> = edges.iter().map(|edge| edge.proven == Some(win)).collect();
         let share = 1.0 / best.iter().filter(|&&best| best).count().max(1) as f32;
         return best.into_iter().map(|best| if best { share } else { 0.0 }).collect();
@@ -389,28 +385,24 @@ fn target<A>(
     match policy {
         PolicySettings::Gumbel(settings) => {
             let mut improved = Vec::new();
-            gumbel::improved_policy(edges, value, settings, &mut improved);
+            gumbel::improved_policy(root, settings, &mut improved);
             improved
         }
-        PolicySettings::Puct(_) => puct::target(edges),
+        PolicySettings::Puct(_) => puct::target(&root.edges),
     }
 }
 
 /// What the root is worth if the side to move plays by the target. Not the mean
 /// over all simulations: half of those are spent on finding out which actions
 /// are bad.
-fn mean_value<A>(
-    edges: &[tree::Edge<A>],
-    value: MoverValue,
-    target: &[f32],
-    policy: &PolicySettings,
-) -> MoverValue {
+fn mean_value<A>(root: &Frontier<'_, A>, target: &[f32], policy: &PolicySettings) -> MoverValue {
     let unvisited = match policy {
-        PolicySettings::Gumbel(settings) => gumbel::unvisited_value(edges, value, settings),
-        PolicySettings::Puct(_) => value.get(),
+        PolicySettings::Gumbel(settings) => gumbel::unvisited_value(root, settings),
+        PolicySettings::Puct(_) => root.node.value.get(),
     };
-    let worth = |edge: &tree::Edge<A>| edge.q().unwrap_or(unvisited);
-    MoverValue::new(edges.iter().zip(target).map(|(edge, share)| share * worth(edge)).sum())
+    let values = root.edges.values.iter();
+    let worth = values.map(|&value| if value.is_nan() { unvisited } else { value });
+    MoverValue::new(worth.zip(target).map(|(value, share)| share * value).sum())
 }
 
 /// A number from 0 (included) to 1 (excluded), with 24 random bits.

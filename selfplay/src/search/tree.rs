@@ -1,138 +1,180 @@
-//! The tree: nodes and edges in two arenas.
+//! The tree: what is known of its states, in arenas.
 //!
 //! A node is a state with one history: a state reached by two paths is two
-//! nodes, so that repetition and the progress count are exact. All that a
-//! choice of action looks at stands in the edges of a node, side by side.
+//! nodes, so that repetition and the progress count are exact.
+//!
+//! Most nodes are leaves that no walk ever passes. So a node comes to its edges
+//! in two steps: when it is evaluated, its actions and their logits are put
+//! down ([`Tree::expand`]); when the first walk goes on from there, they become
+//! edges with statistics ([`Tree::open`]), those with the greatest priors
+//! first. Below the root the untried actions of a node differ in nothing but
+//! their priors: they are tried in this order, and a choice looks at the edges
+//! that were tried and at the next one, not at all of them.
+
+use std::ops::Range;
 
 use cyvasse_env::Outcome;
 
+use super::edges::{EdgeView, Edges};
 use super::game::Game;
 use crate::value::{MoverValue, Proven};
 
 /// The root is the first node.
 pub(super) const ROOT: u32 = 0;
 
-/// No node.
-const NONE: u32 = u32::MAX;
-
-/// A state in the tree.
-pub(super) struct Node<S> {
-    pub(super) state: S,
-    first_edge: u32,
-    edge_count: u32,
+/// What is known of a state.
+pub(super) struct Node {
+    /// How far it has come on the way to its edges.
+    stage: Stage,
+    /// The first of its choices or edges, by its stage.
+    first: u32,
+    /// Its actions.
+    count: u32,
+    /// Edges that have a child: the first ones, except at the root.
+    tried: u32,
+    /// Simulations that went through an edge of the node and wait for an
+    /// evaluation.
+    in_flight: u32,
+    /// Finished simulations that went through an edge of the node.
+    pub(super) visits: u32,
+    /// Those through the edge with most.
+    pub(super) most_visits: u32,
     /// How often the state has occurred in its history, now included.
     pub(super) occurrences: u32,
     /// The evaluator's value.
     pub(super) value: MoverValue,
-    /// Finished simulations that went through an edge of the node.
-    pub(super) visits: u32,
     pub(super) proven: Option<Proven>,
     /// Whether an action is proven to draw, so that the state is worth no less.
     draws: bool,
-    pub(super) expanded: bool,
 }
 
-/// An action in a state. Values are for the side that takes it.
-#[derive(Clone)]
-pub(super) struct Edge<A> {
-    pub(super) action: A,
-    /// Logarithm of the prior.
-    pub(super) logit: f32,
-    pub(super) prior: f32,
-    /// Finished simulations.
-    pub(super) visits: u32,
-    /// Simulations that wait for an evaluation.
-    pub(super) in_flight: u32,
-    child: u32,
-    pub(super) value_sum: f64,
-    pub(super) proven: Option<Proven>,
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// Waits for its evaluation, or never needs one.
+    Added,
+    /// Its actions and their logits are among the choices.
+    Expanded,
+    /// Its actions are edges.
+    Opened,
 }
 
-impl<A> Edge<A> {
-    pub(super) fn new(action: A) -> Edge<A> {
-        Edge {
-            action,
-            logit: 0.0,
-            prior: 0.0,
-            visits: 0,
-            in_flight: 0,
-            child: NONE,
-            value_sum: 0.0,
-            proven: None,
-        }
-    }
-
-    /// The mean value of the action, exact where it is proven; `None` before
-    /// its first finished simulation.
-    #[inline]
-    pub(super) fn q(&self) -> Option<f32> {
-        match self.proven {
-            Some(proven) => Some(proven.value().get()),
-            None if self.visits == 0 => None,
-            None => Some((self.value_sum / f64::from(self.visits)) as f32),
-        }
-    }
-
-    /// Simulations finished and under way.
-    #[inline]
-    pub(super) fn begun(&self) -> u32 {
-        self.visits + self.in_flight
-    }
-
-    #[inline]
-    pub(super) fn child(&self) -> Option<u32> {
-        (self.child != NONE).then_some(self.child)
-    }
-
-    #[inline]
-    pub(super) fn loses(&self) -> bool {
-        matches!(self.proven, Some(Proven::Loss(_)))
-    }
+/// An action that is not an edge yet.
+#[derive(Clone, Copy)]
+struct Choice<A> {
+    action: A,
+    logit: f32,
 }
 
 /// A step of a walk from the root: a node, and the edge taken from it.
 #[derive(Clone, Copy)]
 pub(super) struct Step {
     pub(super) node: u32,
-    pub(super) edge: u32,
+    /// The place among all edges.
+    edge: u32,
 }
 
 pub(super) struct Tree<G: Game> {
-    pub(super) nodes: Vec<Node<G::State>>,
-    edges: Vec<Edge<G::Action>>,
+    nodes: Vec<Node>,
+    states: Vec<G::State>,
+    choices: Vec<Choice<G::Action>>,
+    edges: Edges<G::Action>,
+}
+
+/// What a choice of action looks at in a node: the edges that were tried and
+/// the best of the others; at the root, whose edges are not sorted, all.
+pub(super) struct Frontier<'a, A> {
+    pub(super) node: &'a Node,
+    pub(super) edges: EdgeView<'a, A>,
+    /// Whether the last of the edges stands for all that were not tried.
+    pub(super) more: bool,
+}
+
+impl Node {
+    #[inline]
+    pub(super) fn expanded(&self) -> bool {
+        self.stage != Stage::Added
+    }
+
+    /// Simulations finished and under way that went through an edge.
+    #[inline]
+    pub(super) fn begun(&self) -> u32 {
+        self.visits + self.in_flight
+    }
+
+    #[inline]
+    fn range(&self) -> Range<usize> {
+        self.first as usize..(self.first + self.count) as usize
+    }
 }
 
 impl<G: Game> Tree<G> {
     pub(super) fn new() -> Tree<G> {
-        Tree { nodes: Vec::new(), edges: Vec::new() }
+        Tree { nodes: Vec::new(), states: Vec::new(), choices: Vec::new(), edges: Edges::new() }
     }
 
     /// Forgets everything, but keeps the memory.
     pub(super) fn clear(&mut self) {
         self.nodes.clear();
+        self.states.clear();
+        self.choices.clear();
         self.edges.clear();
     }
 
+    /// The number of nodes.
+    pub(super) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
     #[inline]
-    pub(super) fn node(&self, node: u32) -> &Node<G::State> {
+    pub(super) fn node(&self, node: u32) -> &Node {
         &self.nodes[node as usize]
     }
 
     #[inline]
-    pub(super) fn edges(&self, node: u32) -> &[Edge<G::Action>] {
+    pub(super) fn state(&self, node: u32) -> &G::State {
+        &self.states[node as usize]
+    }
+
+    /// The edges of an opened node.
+    pub(super) fn edges(&self, node: u32) -> EdgeView<'_, G::Action> {
         let node = self.node(node);
-        &self.edges[node.first_edge as usize..][..node.edge_count as usize]
+        debug_assert!(node.stage == Stage::Opened);
+        self.edges.view(node.range())
+    }
+
+    /// The priors at the root, to be changed.
+    pub(super) fn root_priors_mut(&mut self) -> &mut [f32] {
+        self.edges.priors_mut(self.nodes[ROOT as usize].range())
+    }
+
+    /// What a choice of action looks at in an opened node.
+    #[inline]
+    pub(super) fn frontier(&self, at: u32) -> Frontier<'_, G::Action> {
+        let node = self.node(at);
+        debug_assert!(node.stage == Stage::Opened);
+        let more = at != ROOT && node.tried < node.count;
+        let mut range = node.range();
+        if more {
+            range.end = range.start + node.tried as usize + 1;
+        }
+        Frontier { node, edges: self.edges.view(range), more }
+    }
+
+    /// The step from an opened node along the edge at `place` among its own.
+    #[inline]
+    pub(super) fn step(&self, node: u32, place: usize) -> Step {
+        Step { node, edge: self.node(node).first + place as u32 }
     }
 
     #[inline]
-    pub(super) fn edges_mut(&mut self, node: u32) -> &mut [Edge<G::Action>] {
-        let node = &self.nodes[node as usize];
-        &mut self.edges[node.first_edge as usize..][..node.edge_count as usize]
+    pub(super) fn action(&self, step: Step) -> G::Action {
+        self.edges.get(step.edge).action
     }
 
+    /// The node that a step leads to, if it is there already.
     #[inline]
-    fn edge_mut(&mut self, step: Step) -> &mut Edge<G::Action> {
-        &mut self.edges_mut(step.node)[step.edge as usize]
+    pub(super) fn child(&self, step: Step) -> Option<u32> {
+        self.edges.get(step.edge).child()
     }
 
     /// Adds a node for a state. `outcome` ends the game there; `wins` tells
@@ -150,40 +192,80 @@ impl<G: Game> Tree<G> {
             None => wins.then_some(Proven::Win(1)),
         };
         let value = proven.map_or(MoverValue::DRAW, Proven::value);
-        let node = Node {
-            state,
-            first_edge: self.edges.len() as u32,
-            edge_count: 0,
+        self.states.push(state);
+        self.nodes.push(Node {
+            stage: Stage::Added,
+            first: 0,
+            count: 0,
+            tried: 0,
+            in_flight: 0,
+            visits: 0,
+            most_visits: 0,
             occurrences,
             value,
-            visits: 0,
             proven,
             draws: false,
-            expanded: false,
-        };
-        self.nodes.push(node);
+        });
         (self.nodes.len() - 1) as u32
     }
 
     /// Makes a node the child of the edge that a step takes.
     pub(super) fn link(&mut self, step: Step, child: u32) {
-        self.edge_mut(step).child = child;
+        self.edges.set_child(step.edge, child);
+        self.nodes[step.node as usize].tried += 1;
     }
 
-    /// Gives a node its edges, with the priors that the logits stand for.
-    pub(super) fn expand(&mut self, node: u32, actions: &[G::Action], logits: &[f32]) {
-        let first = self.edges.len();
-        self.edges.extend(actions.iter().map(|&action| Edge::new(action)));
-        set_priors(&mut self.edges[first..], logits);
+    /// Puts down what the evaluator says of a node.
+    pub(super) fn expand(
+        &mut self,
+        node: u32,
+        actions: &[G::Action],
+        logits: &[f32],
+        value: MoverValue,
+    ) {
+        debug_assert_eq!(actions.len(), logits.len());
+        let first = self.choices.len() as u32;
+        let choices = actions.iter().zip(logits);
+        self.choices.extend(choices.map(|(&action, &logit)| Choice { action, logit }));
         let node = &mut self.nodes[node as usize];
-        node.first_edge = first as u32;
-        node.edge_count = actions.len() as u32;
-        node.expanded = true;
+        node.stage = Stage::Expanded;
+        (node.first, node.count) = (first, actions.len() as u32);
+        node.value = value;
+    }
+
+    /// Makes the actions of an expanded node its edges, if they are not yet. At
+    /// the root they keep their order, elsewhere they are sorted by prior.
+    #[inline]
+    pub(super) fn open(&mut self, node: u32) {
+        if self.node(node).stage == Stage::Expanded {
+            self.make_edges(node);
+        }
+    }
+
+    #[inline(never)]
+    fn make_edges(&mut self, node: u32) {
+        let choices = &mut self.choices[self.nodes[node as usize].range()];
+        if node != ROOT {
+            // Stable: the first of equals comes first.
+            choices.sort_by(|a, b| b.logit.total_cmp(&a.logit));
+        }
+        let choices = choices.iter().map(|choice| (choice.action, choice.logit));
+        let range = self.edges.extend(choices);
+        let node = &mut self.nodes[node as usize];
+        node.stage = Stage::Opened;
+        node.first = range.start as u32;
+    }
+
+    /// Proves an edge of the root.
+    pub(super) fn prove_root_edge(&mut self, place: usize, proven: Proven) {
+        let step = self.step(ROOT, place);
+        self.edges.set_proven(step.edge, proven);
     }
 
     pub(super) fn begin(&mut self, path: &[Step]) {
-        for &step in path {
-            self.edge_mut(step).in_flight += 1;
+        for step in path {
+            self.edges.begin(step.edge);
+            self.nodes[step.node as usize].in_flight += 1;
         }
     }
 
@@ -194,21 +276,21 @@ impl<G: Game> Tree<G> {
         let mut proven = self.node(leaf).proven;
         for &step in path.iter().rev() {
             value = value.for_opponent();
-            let edge = self.edge_mut(step);
             if let Some(proven) = proven {
-                edge.proven = Some(proven.before_move());
+                self.edges.set_proven(step.edge, proven.before_move());
                 value = proven.value().for_opponent();
             }
-            edge.in_flight -= 1;
-            edge.visits += 1;
-            edge.value_sum += f64::from(value.get());
-            self.nodes[step.node as usize].visits += 1;
-            proven = match proven {
-                Some(_) => self.prove(step.node),
-                // Another walk may have proven it while this one waited.
-                None => self.node(step.node).proven,
-            };
+            let visits = self.edges.finish(step.edge, value);
+            let node = &mut self.nodes[step.node as usize];
+            node.in_flight -= 1;
+            node.visits += 1;
+            node.most_visits = node.most_visits.max(visits);
+            if proven.is_some() {
+                self.prove(step.node);
+            }
+            // Another walk may have proven it while this one waited.
             let node = self.node(step.node);
+            proven = node.proven;
             if let Some(proven) = proven {
                 value = proven.value();
             } else if node.draws && value < MoverValue::DRAW {
@@ -218,39 +300,18 @@ impl<G: Game> Tree<G> {
         }
     }
 
-    /// Looks whether the edges of a node prove its result, and keeps it.
-    pub(super) fn prove(&mut self, node: u32) -> Option<Proven> {
-        let edges = self.edges(node);
-        let best = edges.iter().filter_map(|edge| edge.proven).max_by_key(|p| p.preference())?;
-        self.nodes[node as usize].draws |= matches!(best, Proven::Draw(_));
-        let edges = self.edges(node);
-        let decided =
-            matches!(best, Proven::Win(_)) || edges.iter().all(|edge| edge.proven.is_some());
+    /// Looks whether the edges of an opened node prove its result, and keeps
+    /// it.
+    fn prove(&mut self, node: u32) {
+        let edges = self.edges(node).rest;
+        let proven = edges.iter().filter_map(|edge| edge.proven);
+        let Some(best) = proven.max_by_key(|proven| proven.preference()) else { return };
+        let wins = matches!(best, Proven::Win(_));
+        let decided = wins || edges.iter().all(|edge| edge.proven.is_some());
+        let node = &mut self.nodes[node as usize];
+        node.draws |= matches!(best, Proven::Draw(_));
         if decided {
-            self.nodes[node as usize].proven = Some(best);
+            node.proven = Some(best);
         }
-        self.node(node).proven
-    }
-
-    /// The node that a step leads to, if it is there already.
-    pub(super) fn child(&self, step: Step) -> Option<u32> {
-        self.edges(step.node)[step.edge as usize].child()
-    }
-}
-
-/// Sets log-priors and priors from logits: their log-softmax.
-fn set_priors<A>(edges: &mut [Edge<A>], logits: &[f32]) {
-    debug_assert_eq!(edges.len(), logits.len());
-    let highest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    let mut sum = 0.0;
-    for (edge, &logit) in edges.iter_mut().zip(logits) {
-        edge.logit = logit - highest;
-        edge.prior = edge.logit.exp();
-        sum += edge.prior;
-    }
-    let (scale, shift) = (sum.recip(), sum.ln());
-    for edge in edges {
-        edge.logit -= shift;
-        edge.prior *= scale;
     }
 }
