@@ -65,30 +65,37 @@ impl Game for Cyvasse {
     type State = Position;
     type Action = Action;
 
+    #[inline]
     fn turn(&self, state: &Position) -> Side {
         state.turn()
     }
 
+    #[inline]
     fn legal_actions(&self, state: &Position, actions: &mut Vec<Action>) {
         state.legal_actions(&self.rules, actions);
     }
 
+    #[inline]
     fn play(&self, state: &mut Position, action: Action) {
         state.play_unchecked(action);
     }
 
+    #[inline]
     fn wins_at_once(&self, state: &Position, action: Action) -> bool {
         state.captures_king(action)
     }
 
+    #[inline]
     fn repetition_key(&self, state: &Position) -> u64 {
         state.hash()
     }
 
+    #[inline]
     fn reversible_plies(&self, state: &Position) -> usize {
         state.quiet_plies().into()
     }
 
+    #[inline]
     fn outcome(&self, state: &Position, occurrences: usize) -> Option<Outcome> {
         state.outcome(&self.rules, || occurrences)
     }

@@ -162,13 +162,19 @@ impl Completion {
 #[inline]
 fn visited_sums(priors: &[f32], values: &[f32]) -> (f32, f32) {
     let mut sums = [[0.0; 8]; 2];
-    for (priors, values) in priors.chunks(8).zip(values.chunks(8)) {
+    let mut add = |priors: &[f32], values: &[f32]| {
         for (lane, (&prior, &value)) in priors.iter().zip(values).enumerate() {
             let (prior, value) = if value.is_nan() { (0.0, 0.0) } else { (prior, value) };
             sums[0][lane] += prior;
             sums[1][lane] += prior * value;
         }
+    };
+    let (prior_chunks, prior_rest) = priors.as_chunks::<8>();
+    let (value_chunks, value_rest) = values.as_chunks::<8>();
+    for (priors, values) in prior_chunks.iter().zip(value_chunks) {
+        add(priors, values);
     }
+    add(prior_rest, value_rest);
     let [prior, weighted] = sums.map(|lanes| lanes.into_iter().sum());
     (prior, weighted)
 }
