@@ -104,6 +104,17 @@ impl<A: Copy> Edges<A> {
         first..end
     }
 
+    /// Adds copies of edges of another tree, without their children.
+    pub(super) fn extend_from(&mut self, other: &Edges<A>, range: Range<usize>) -> Range<usize> {
+        let first = self.rest.len();
+        self.logits.extend_from_slice(&other.logits[range.clone()]);
+        self.priors.extend_from_slice(&other.priors[range.clone()]);
+        self.values.extend_from_slice(&other.values[range.clone()]);
+        self.begun.extend_from_slice(&other.begun[range.clone()]);
+        self.rest.extend(other.rest[range].iter().map(|edge| Edge { child: NONE, ..*edge }));
+        first..self.rest.len()
+    }
+
     #[inline]
     pub(super) fn view(&self, range: Range<usize>) -> EdgeView<'_, A> {
         EdgeView {

@@ -10,7 +10,7 @@
 
 use rand::Rng;
 
-use super::edges::exponentials;
+use super::edges::{EdgeView, exponentials};
 use super::settings::GumbelSettings;
 use super::tree::Frontier;
 
@@ -18,34 +18,39 @@ use super::tree::Frontier;
 pub(super) struct Root {
     /// Gumbel noise of each action.
     noise: Vec<f32>,
+    /// Visits of each action that were there before this search.
+    kept: Vec<u32>,
     /// Begun simulations of the actions to consider, by simulation.
     schedule: Vec<u32>,
 }
 
 impl Root {
-    pub(super) fn new(
-        actions: usize,
+    /// A root with these edges, on which `simulations` are to be spent.
+    pub(super) fn new<A>(
+        edges: &EdgeView<'_, A>,
         simulations: u32,
         settings: &GumbelSettings,
         rng: &mut impl Rng,
     ) -> Root {
-        let noise = (0..actions).map(|_| settings.noise * gumbel(rng)).collect();
-        let considered = settings.max_considered.min(actions as u32);
-        Root { noise, schedule: considered_visits(considered, simulations) }
+        let noise = (0..edges.len()).map(|_| settings.noise * gumbel(rng)).collect();
+        let kept = edges.rest.iter().map(|edge| edge.visits).collect();
+        let considered = settings.max_considered.min(edges.len() as u32);
+        Root { noise, kept, schedule: considered_visits(considered, simulations) }
     }
 
-    /// The place of the edge to walk down in simulation number `begun`.
+    /// The place of the edge to walk down in simulation number `simulation` of
+    /// this search.
     pub(super) fn select<A>(
         &self,
         frontier: &Frontier<'_, A>,
-        begun: usize,
+        simulation: u32,
         settings: &GumbelSettings,
     ) -> usize {
-        let visits = self.schedule.get(begun).copied().unwrap_or(u32::MAX);
+        let visits = self.schedule.get(simulation as usize).copied().unwrap_or(u32::MAX);
         // Actions that are proven to lose drop out; another one that has begun
         // less then takes the place in the schedule.
         let edges = &frontier.edges;
-        let rank = |place: usize| match edges.begun[place] {
+        let rank = |place: usize| match edges.begun[place] - self.kept[place] {
             _ if edges.rest[place].loses() => 0,
             begun if begun == visits => 3,
             begun if begun < visits => 2,
@@ -54,14 +59,14 @@ impl Root {
         self.best(frontier, rank, settings)
     }
 
-    /// The place of the action to play: among the most visited ones the one
-    /// with the greatest score; never one that is proven to lose if there is
+    /// The place of the action to play: among those most visited in this search
+    /// the one with the greatest score; never one that is proven to lose if there is
     /// another.
     pub(super) fn choose<A>(&self, frontier: &Frontier<'_, A>, settings: &GumbelSettings) -> usize {
         let edges = frontier.edges.rest;
         let rank = |place: usize| match &edges[place] {
             edge if edge.loses() => 0,
-            edge => 1 + edge.visits,
+            edge => 1 + edge.visits - self.kept[place],
         };
         self.best(frontier, rank, settings)
     }
@@ -310,7 +315,7 @@ mod tests {
         tree.prove_root_edge(0, Proven::Loss(2));
         let settings =
             GumbelSettings { max_considered: 4, c_visit: 50.0, c_scale: 1.0, noise: 0.0 };
-        let root = Root { noise: vec![0.0; 4], schedule: vec![0, 0, 1, 1] };
+        let root = Root { noise: vec![0.0; 4], kept: vec![0; 4], schedule: vec![0, 0, 1, 1] };
         assert_eq!(root.select(&tree.frontier(ROOT), 2, &settings), 1);
         assert_eq!(root.choose(&tree.frontier(ROOT), &settings), 1);
         tree.prove_root_edge(1, Proven::Loss(4));

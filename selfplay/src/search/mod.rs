@@ -37,11 +37,16 @@ pub struct Search<G: Game> {
     game: G,
     settings: SearchSettings,
     tree: Tree<G>,
+    /// Scratch room for the tree that is kept.
+    spare_tree: Tree<G>,
     rng: ChaCha8Rng,
     /// Repetition keys of the states before the root, oldest first.
     earlier: Vec<u64>,
     /// Present once the root is expanded, if the policy is Gumbel.
     gumbel_root: Option<gumbel::Root>,
+    /// Simulations that the root had before this search.
+    kept: u32,
+    /// Simulations of this search, finished and under way.
     begun: u32,
     evaluations: u32,
     /// Leaves that wait for their evaluation, oldest first.
@@ -96,9 +101,9 @@ pub struct SearchResult<A> {
     pub proven: Option<Proven>,
     /// The training target: a share for each legal action, adding up to 1.
     pub policy: Vec<(A, f32)>,
-    /// Finished simulations of each legal action.
+    /// Finished simulations of each legal action, kept ones included.
     pub visits: Vec<(A, u32)>,
-    /// Simulations finished.
+    /// Simulations that this search finished.
     pub simulations: u32,
     /// Evaluations used, the root's included.
     pub evaluations: u32,
@@ -119,9 +124,11 @@ impl<G: Game> Search<G> {
             game,
             settings,
             tree: Tree::new(),
+            spare_tree: Tree::new(),
             rng: ChaCha8Rng::seed_from_u64(seed),
             earlier: Vec::new(),
             gumbel_root: None,
+            kept: 0,
             begun: 0,
             evaluations: 0,
             in_flight: VecDeque::new(),
@@ -133,6 +140,11 @@ impl<G: Game> Search<G> {
         search
     }
 
+    /// Searches by other settings from the next start on.
+    pub fn set_settings(&mut self, settings: &SearchSettings) {
+        self.settings.clone_from(settings);
+    }
+
     /// Starts over from another state, with the memory of this search.
     pub fn restart(&mut self, state: G::State, earlier: &[u64], seed: u64) {
         self.tree.clear();
@@ -140,7 +152,7 @@ impl<G: Game> Search<G> {
         self.earlier.clear();
         self.earlier.extend_from_slice(earlier);
         self.gumbel_root = None;
-        (self.begun, self.evaluations, self.full) = (0, 0, false);
+        (self.kept, self.begun, self.evaluations, self.full) = (0, 0, 0, false);
         self.spare.extend(self.in_flight.drain(..));
         let mut leaf = self.take_leaf();
         leaf.node = self.add_node(&leaf.path, state, &mut leaf.actions);
@@ -152,6 +164,41 @@ impl<G: Game> Search<G> {
         }
     }
 
+    /// Starts over from the state after an action of the root, and keeps what is
+    /// known of it. What is kept counts towards the simulations, but at least
+    /// half of them are new. Without anything worth keeping it is
+    /// [`Search::restart`], whose arguments follow the action.
+    pub fn advance(&mut self, action: G::Action, state: G::State, earlier: &[u64], seed: u64) {
+        let child = self.in_flight.is_empty().then(|| self.child_of_root(action)).flatten();
+        let Some(child) = child.filter(|&child| {
+            let child = self.tree.node(child);
+            child.opened() && child.proven.is_none()
+        }) else {
+            return self.restart(state, earlier, seed);
+        };
+        self.tree.keep(child, &mut self.spare_tree);
+        self.rng = ChaCha8Rng::seed_from_u64(seed);
+        self.earlier.clear();
+        self.earlier.extend_from_slice(earlier);
+        (self.begun, self.evaluations, self.full) = (0, 0, false);
+        self.kept = self.tree.node(ROOT).visits;
+        self.prepare_root();
+    }
+
+    fn child_of_root(&self, action: G::Action) -> Option<u32> {
+        if !self.tree.node(ROOT).opened() {
+            return None;
+        }
+        let edges = self.tree.edges(ROOT).rest;
+        edges.iter().find(|edge| edge.action == action)?.child()
+    }
+
+    /// The simulations of this search, those that the root had aside.
+    fn budget(&self) -> u32 {
+        let simulations = self.settings.simulations;
+        simulations.saturating_sub(self.kept).max(simulations.div_ceil(2))
+    }
+
     /// Walks down to the next leaf that needs an evaluation. Walks that end
     /// where the rules decide are finished on the way.
     pub fn gather(&mut self) -> Gathered {
@@ -160,10 +207,7 @@ impl<G: Game> Search<G> {
             return Gathered::Waiting;
         }
         loop {
-            if self.tree.node(ROOT).proven.is_some()
-                || self.begun >= self.settings.simulations
-                || self.full
-            {
+            if self.tree.node(ROOT).proven.is_some() || self.begun >= self.budget() || self.full {
                 let waiting = !self.in_flight.is_empty();
                 return if waiting { Gathered::Waiting } else { Gathered::Done };
             }
@@ -245,7 +289,7 @@ impl<G: Game> Search<G> {
             proven,
             policy: edges.rest.iter().map(|edge| edge.action).zip(target).collect(),
             visits: edges.rest.iter().map(|edge| (edge.action, edge.visits)).collect(),
-            simulations: root.node.visits,
+            simulations: root.node.visits - self.kept,
             evaluations: self.evaluations,
         }
     }
@@ -293,7 +337,7 @@ impl<G: Game> Search<G> {
         let (frontier, scratch) = (self.tree.frontier(node), &mut self.scratch);
         match (&self.settings.policy, &self.gumbel_root) {
             (PolicySettings::Gumbel(settings), Some(root)) if node == ROOT => {
-                root.select(&frontier, self.begun as usize, settings)
+                root.select(&frontier, self.begun, settings)
             }
             (PolicySettings::Gumbel(settings), _) => gumbel::select(&frontier, settings, scratch),
             (PolicySettings::Puct(settings), _) if node == ROOT => {
@@ -342,12 +386,11 @@ impl<G: Game> Search<G> {
 
     fn prepare_root(&mut self) {
         self.tree.open(ROOT);
+        let budget = self.budget();
         match &self.settings.policy {
             PolicySettings::Gumbel(settings) => {
-                let actions = self.tree.edges(ROOT).len();
-                let simulations = self.settings.simulations;
-                let root = gumbel::Root::new(actions, simulations, settings, &mut self.rng);
-                self.gumbel_root = Some(root);
+                let edges = self.tree.edges(ROOT);
+                self.gumbel_root = Some(gumbel::Root::new(&edges, budget, settings, &mut self.rng));
             }
             PolicySettings::Puct(settings) => {
                 puct::add_noise(self.tree.root_priors_mut(), settings, &mut self.rng);

@@ -23,6 +23,7 @@ use crate::value::{MoverValue, Proven};
 pub(super) const ROOT: u32 = 0;
 
 /// What is known of a state.
+#[derive(Clone)]
 pub(super) struct Node {
     /// How far it has come on the way to its edges.
     stage: Stage,
@@ -95,6 +96,11 @@ impl Node {
         self.stage != Stage::Added
     }
 
+    /// Whether walks have gone on from here.
+    pub(super) fn opened(&self) -> bool {
+        self.stage == Stage::Opened
+    }
+
     /// Simulations finished and under way that went through an edge.
     #[inline]
     pub(super) fn begun(&self) -> u32 {
@@ -118,6 +124,40 @@ impl<G: Game> Tree<G> {
         self.states.clear();
         self.choices.clear();
         self.edges.clear();
+    }
+
+    /// Makes a node with edges the root, keeps what lies below it and forgets
+    /// the rest. No walk may be under way. `spare` is scratch room.
+    pub(super) fn keep(&mut self, node: u32, spare: &mut Tree<G>) {
+        spare.clear();
+        // The kept nodes by their old numbers, in the order of the new ones.
+        let mut kept = vec![node];
+        let mut next = 0;
+        while let Some(&old) = kept.get(next) {
+            next += 1;
+            let mut node = self.nodes[old as usize].clone();
+            let range = match node.stage {
+                Stage::Added => 0..0,
+                Stage::Expanded => {
+                    let first = spare.choices.len();
+                    spare.choices.extend_from_slice(&self.choices[node.range()]);
+                    first..spare.choices.len()
+                }
+                Stage::Opened => spare.edges.extend_from(&self.edges, node.range()),
+            };
+            if node.stage == Stage::Opened {
+                for (edge, old) in (range.start as u32..).zip(self.edges(old).rest) {
+                    if let Some(child) = old.child() {
+                        spare.edges.set_child(edge, kept.len() as u32);
+                        kept.push(child);
+                    }
+                }
+            }
+            node.first = range.start as u32;
+            spare.nodes.push(node);
+            spare.states.push(self.states[old as usize].clone());
+        }
+        std::mem::swap(self, spare);
     }
 
     /// The number of nodes.
