@@ -1,9 +1,11 @@
 //! Helpers that several tests share.
 #![allow(dead_code)] // not every test uses all of them
 
+pub(crate) mod standin;
+
 use std::sync::Arc;
 
-use cyvasse_env::{Game as Played, Position, Rules, SetupSpace};
+use cyvasse_env::{Action, Game as Played, Position, Rules, SetupSpace};
 use cyvasse_selfplay::search::{
     Game, GumbelSettings, PolicySettings, PuctSettings, Search, SearchResult, SearchSettings,
 };
@@ -95,4 +97,39 @@ pub(crate) fn random_game(rules: &Arc<Rules>, plies: usize, seed: u64) -> Played
             return game;
         }
     }
+}
+
+/// The start of a game from two random setups.
+pub(crate) fn random_start(rules: &Rules, seed: u64) -> Position {
+    let space = SetupSpace::new(rules);
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    Position::start(&space.sample(&mut rng), &space.sample(&mut rng))
+}
+
+/// Up to so many random actions from a position that do not end the game;
+/// fewer where nothing else is left.
+pub(crate) fn random_line(
+    rules: &Arc<Rules>,
+    start: Position,
+    plies: usize,
+    seed: u64,
+) -> Vec<Action> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut game = Played::new(rules.clone(), start);
+    let (mut line, mut actions) = (Vec::new(), Vec::new());
+    for _ in 0..plies {
+        game.legal_actions(&mut actions);
+        actions.retain(|&action| {
+            let mut next = game.clone();
+            next.play_unchecked(action);
+            next.outcome().is_none()
+        });
+        if actions.is_empty() {
+            break;
+        }
+        let action = actions[rng.random_range(0..actions.len())];
+        game.play_unchecked(action);
+        line.push(action);
+    }
+    line
 }
