@@ -9,9 +9,11 @@ mod record;
 pub mod replay;
 pub mod search;
 mod seeds;
+mod setups;
 mod value;
 
 pub use evaluator::{Evaluation, Evaluator, EvaluatorError, Request, Uniform};
 pub use record::{GameId, GameRecord, PlyRecord, SetupSource, UnfinishedGame};
 pub use seeds::{Purpose, derive};
+pub use setups::{SetupPool, SetupPoolError, Supply};
 pub use value::{MoverOutcome, MoverValue, Proven, Wdl, WhiteValue};

@@ -56,11 +56,29 @@ pub struct GameId {
 pub enum SetupSource {
     /// Drawn uniformly from all legal setups.
     Uniform = 0,
+    /// Sampled from the setup network as it was when the game began.
+    Current = 1,
+    /// Sampled from the setup network of an earlier round.
+    Past = 2,
+    /// Taken from a file.
+    Fixed = 3,
 }
 
 impl SetupSource {
     /// All sources, by their numbers.
-    pub const ALL: [SetupSource; 1] = [SetupSource::Uniform];
+    pub const ALL: [SetupSource; 4] =
+        [SetupSource::Uniform, SetupSource::Current, SetupSource::Past, SetupSource::Fixed];
+
+    /// The source's name in logs and configs.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            SetupSource::Uniform => "uniform",
+            SetupSource::Current => "current",
+            SetupSource::Past => "past",
+            SetupSource::Fixed => "fixed",
+        }
+    }
 
     /// The source with this number in files.
     #[must_use]

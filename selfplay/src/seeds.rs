@@ -16,6 +16,16 @@ pub enum Purpose {
     Match = 5,
     /// The choices of a player that draws lots.
     Player = 6,
+    /// The setups that a network or file supplies for a round.
+    SetupSupply = 20,
+    /// The samples and steps of a setup network's round.
+    SetupLearning = 21,
+    /// The opponents that setups are valued against.
+    SetupOpponents = 22,
+    /// The initial weights of a setup network.
+    SetupWeights = 23,
+    /// The search for a best answer to a mixture of setups.
+    BestResponse = 24,
 }
 
 /// A seed that depends on all the numbers, on their order and on nothing else.

@@ -5,12 +5,15 @@ mod common;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use cyvasse_env::{Action, Outcome, Position, Rules};
+use cyvasse_env::{Action, Outcome, Position, Rules, SetupSpace};
 use cyvasse_selfplay::play::{Progress, Round, SelfPlay};
 use cyvasse_selfplay::search::{Cyvasse, Search, SearchSettings};
 use cyvasse_selfplay::{
-    Evaluation, Evaluator, EvaluatorError, GameRecord, Proven, Request, Uniform, Wdl,
+    Evaluation, Evaluator, EvaluatorError, GameRecord, Proven, Request, SetupPool, SetupSource,
+    Supply, Uniform, Wdl,
 };
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
 
 /// Plies to a king's capture that the side to move can force within `depth`
 /// plies, by full-width search; draws by the rules are too far away to matter.
@@ -148,16 +151,31 @@ fn repetitions_are_seen_across_the_root() {
     }
 }
 
+/// Half of the setups uniform, half from a few that are there before.
+fn half_from_a_pool(rules: &Rules) -> SetupPool {
+    let space = SetupSpace::new(rules);
+    let mut rng = ChaCha8Rng::seed_from_u64(8);
+    let supply = |source| Supply {
+        source,
+        share: 0.5,
+        setups: [0, 1].map(|_| (0..5).map(|_| space.sample(&mut rng)).collect()),
+    };
+    let supplies = [SetupSource::Uniform, SetupSource::Current].map(supply).to_vec();
+    SetupPool::new(Arc::new(space.clone()), supplies).unwrap()
+}
+
 /// The games of two rounds of self-play without a network.
 fn two_rounds(workers: usize, slots: u32, interrupted: bool) -> Vec<GameRecord> {
     let rules = Arc::new(Rules::iron_throne());
     let settings = common::gumbel(8);
     let mut selfplay = SelfPlay::new(rules.clone(), settings.clone(), slots, 5);
+    let setups = half_from_a_pool(&rules);
     let mut games = Vec::new();
     for _ in 0..2 {
         let round = Round {
             plies_per_slot: 60,
             network_step: 0,
+            setups: &setups,
             progress: &Progress::default(),
             stop: &AtomicBool::new(false),
         };
@@ -174,6 +192,8 @@ fn two_rounds(workers: usize, slots: u32, interrupted: bool) -> Vec<GameRecord> 
 fn games_depend_on_seeds_alone() {
     let expected = two_rounds(1, 6, false);
     assert!(expected.len() > 10);
+    let sources: Vec<SetupSource> = expected.iter().flat_map(|game| game.sources).collect();
+    assert!(sources.contains(&SetupSource::Current) && sources.contains(&SetupSource::Uniform));
     assert_eq!(two_rounds(2, 6, false), expected);
     assert_eq!(two_rounds(3, 6, true), expected, "an interruption changed the games");
     let alone: Vec<GameRecord> = expected.iter().filter(|game| game.id.slot < 2).cloned().collect();

@@ -434,7 +434,8 @@ fn random_game(rules: &Rules, space: &SetupSpace, id: GameId, rng: &mut ChaCha8R
         });
         state.play_unchecked(action);
     };
-    GameRecord { id, setups, sources: [SetupSource::Uniform; 2], plies, outcome }
+    let sources = [0; 2].map(|_| SetupSource::ALL[rng.random_range(0..SetupSource::ALL.len())]);
+    GameRecord { id, setups, sources, plies, outcome }
 }
 
 /// Shares of some of the actions, in any order; sometimes of none.

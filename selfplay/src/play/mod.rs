@@ -9,7 +9,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use cyvasse_env::{IllegalAction, Rules, SetupSpace};
+use cyvasse_env::{IllegalAction, Rules};
 use rayon::prelude::*;
 
 mod slot;
@@ -17,6 +17,7 @@ mod slot;
 use crate::evaluator::{Evaluation, Evaluator, EvaluatorError};
 use crate::record::{GameRecord, UnfinishedGame};
 use crate::search::{Cyvasse, SearchSettings};
+use crate::setups::SetupPool;
 use slot::{Common, Played, Slot};
 
 /// The games of a run that are being played.
@@ -47,6 +48,8 @@ pub struct Round<'a> {
     pub plies_per_slot: u32,
     /// The training step of the evaluators' network, for the records.
     pub network_step: u32,
+    /// Where games that begin in the round take their setups from.
+    pub setups: &'a SetupPool,
     /// Counts as the round goes on.
     pub progress: &'a Progress,
     /// Set by someone else to end the round early.
@@ -54,12 +57,13 @@ pub struct Round<'a> {
 }
 
 impl SelfPlay {
-    /// Self-play in `slots` slots, all at the start of their first game.
+    /// Self-play in `slots` slots, all at the start of their first game, whose
+    /// setups are drawn uniformly.
     #[must_use]
     pub fn new(rules: Arc<Rules>, search: SearchSettings, slots: u32, seed: u64) -> SelfPlay {
-        let setups = SetupSpace::new(&rules);
-        let common = Common { rules, setups, search, seed };
-        let slots = (0..slots).map(|slot| Slot::new(&common, slot)).collect();
+        let setups = SetupPool::uniform(&rules);
+        let common = Common { rules, search, seed };
+        let slots = (0..slots).map(|slot| Slot::new(&common, &setups, slot)).collect();
         SelfPlay { common, slots }
     }
 
@@ -73,8 +77,7 @@ impl SelfPlay {
         games: Vec<UnfinishedGame>,
         seed: u64,
     ) -> Result<SelfPlay, IllegalAction> {
-        let setups = SetupSpace::new(&rules);
-        let common = Common { rules, setups, search, seed };
+        let common = Common { rules, search, seed };
         let slots = games.into_iter().map(|game| Slot::resume(&common, game));
         let slots = slots.collect::<Result<Vec<Slot>, IllegalAction>>()?;
         Ok(SelfPlay { common, slots })
@@ -129,7 +132,7 @@ fn work<E: Evaluator<Cyvasse>>(
         let mut played = Played::default();
         waiting.clear();
         for (index, slot) in slots.iter_mut().enumerate() {
-            if slot.gather(common, round.network_step, &mut played) {
+            if slot.gather(common, round, &mut played) {
                 waiting.push(index);
             }
         }

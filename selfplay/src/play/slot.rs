@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use cyvasse_env::{Game, IllegalAction, Outcome, Position, Rules, SetupSpace};
-use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
+use cyvasse_env::{Game, IllegalAction, Outcome, Position, Rules};
 
+use super::Round;
 use crate::evaluator::{Evaluation, Request};
-use crate::record::{GameId, GameRecord, PlyRecord, SetupSource, UnfinishedGame};
+use crate::record::{GameId, GameRecord, PlyRecord, UnfinishedGame};
 use crate::search::{Cyvasse, Gathered, Search, SearchResult, SearchSettings};
 use crate::seeds::{Purpose, derive};
+use crate::setups::SetupPool;
 
 /// Shares of a policy target below this are left out of the record.
 const SMALLEST_SHARE: f32 = 1e-3;
@@ -17,7 +17,6 @@ const SMALLEST_SHARE: f32 = 1e-3;
 /// What all slots of a run have in common.
 pub(super) struct Common {
     pub(super) rules: Arc<Rules>,
-    pub(super) setups: SetupSpace,
     pub(super) search: SearchSettings,
     pub(super) seed: u64,
 }
@@ -43,8 +42,8 @@ pub(super) struct Played {
 
 impl Slot {
     /// The first game of a slot.
-    pub(super) fn new(common: &Common, slot: u32) -> Slot {
-        let record = first_record(common, GameId { slot, sequence: 0 });
+    pub(super) fn new(common: &Common, setups: &SetupPool, slot: u32) -> Slot {
+        let record = first_record(common, setups, GameId { slot, sequence: 0 });
         let game = start(common, &record);
         Slot::with(common, record, game)
     }
@@ -77,7 +76,12 @@ impl Slot {
 
     /// Goes on until a leaf needs an evaluation (`true`) or the allowed plies
     /// are played (`false`).
-    pub(super) fn gather(&mut self, common: &Common, step: u32, played: &mut Played) -> bool {
+    pub(super) fn gather(
+        &mut self,
+        common: &Common,
+        round: Round<'_>,
+        played: &mut Played,
+    ) -> bool {
         loop {
             if self.left == 0 {
                 return false;
@@ -87,7 +91,7 @@ impl Slot {
             }
             match self.search.gather() {
                 Gathered::Leaf | Gathered::Waiting => return true,
-                Gathered::Done => self.play_ply(common, step, played),
+                Gathered::Done => self.play_ply(common, round, played),
             }
         }
     }
@@ -117,33 +121,31 @@ impl Slot {
         self.searching = true;
     }
 
-    fn play_ply(&mut self, common: &Common, step: u32, played: &mut Played) {
+    fn play_ply(&mut self, common: &Common, round: Round<'_>, played: &mut Played) {
         let result = self.search.result(self.game.position().plies());
         self.searching = false;
         self.left -= 1;
         played.plies += 1;
         played.simulations += u64::from(result.simulations);
         self.game.play_unchecked(result.best);
-        self.record.plies.push(ply_record(result, step));
+        self.record.plies.push(ply_record(result, round.network_step));
         if let Some(outcome) = self.game.outcome() {
-            played.finished.push(self.finish(common, outcome));
+            played.finished.push(self.finish(common, round.setups, outcome));
         }
     }
 
     /// Hands out the finished game and starts the next one.
-    fn finish(&mut self, common: &Common, outcome: Outcome) -> GameRecord {
+    fn finish(&mut self, common: &Common, setups: &SetupPool, outcome: Outcome) -> GameRecord {
         let GameId { slot, sequence } = self.record.id;
-        let next = first_record(common, GameId { slot, sequence: sequence + 1 });
+        let next = first_record(common, setups, GameId { slot, sequence: sequence + 1 });
         self.game = start(common, &next);
         std::mem::replace(&mut self.record, next).finish(outcome)
     }
 }
 
-fn first_record(common: &Common, id: GameId) -> UnfinishedGame {
-    let parts = [u64::from(id.slot), u64::from(id.sequence)];
-    let mut rng = ChaCha8Rng::seed_from_u64(derive(common.seed, Purpose::Setups, &parts));
-    let setups = [common.setups.sample(&mut rng), common.setups.sample(&mut rng)];
-    UnfinishedGame { id, setups, sources: [SetupSource::Uniform; 2], plies: Vec::new() }
+fn first_record(common: &Common, setups: &SetupPool, id: GameId) -> UnfinishedGame {
+    let (setups, sources) = setups.for_game(common.seed, id);
+    UnfinishedGame { id, setups, sources, plies: Vec::new() }
 }
 
 fn start(common: &Common, record: &UnfinishedGame) -> Game {

@@ -15,7 +15,7 @@
 //! | `games/slot`          | `[G]`      | u32  | slot of self-play of the game's id   |
 //! | `games/sequence`      | `[G]`      | u32  | number of the game within its slot   |
 //! | `games/setups`        | `[G,2,32]` | u8   | white's and black's homeland, each in its builder's own view: `tile + 8 * unit` for a1, b1, ... h4 |
-//! | `games/sources`       | `[G,2]`    | u8   | where white's and black's setup came from: the number of a [`SetupSource`](crate::SetupSource) |
+//! | `games/sources`       | `[G,2]`    | u8   | where white's and black's setup came from, a [`SetupSource`](crate::SetupSource): 0 drawn uniformly, 1 the setup network, 2 an earlier setup network, 3 a file |
 //! | `games/outcome`       | `[G]`      | u8   | 0 white won, 1 black won, 2 draw by repetition, 3 draw by no progress, 4 draw by length |
 //! | `games/first_ply`     | `[G+1]`    | u32  | game `g` has the plies from `first_ply[g]` up to and without `first_ply[g+1]`; begins with 0, rises strictly, ends with `P` |
 //! | `plies/action`        | `[P]`      | u16  | the action played: its action index in the mover's own view, 0 to 7936 |

@@ -7,15 +7,19 @@ use std::time::Duration;
 
 use cyvasse_env::Rules;
 use cyvasse_models::{InferenceNet, Net, NetEvaluator};
-use cyvasse_selfplay::GameRecord;
 use cyvasse_selfplay::play::{Progress, Round};
+use cyvasse_selfplay::{GameRecord, SetupPool};
 
 use super::progress::Stage;
 use super::train::Run;
 
 /// Plays a round of self-play with the network as it is, and returns the
-/// games that ended in it.
-pub(super) fn play(run: &mut Run<'_>, round: u32) -> anyhow::Result<Vec<GameRecord>> {
+/// games that ended in it. New games take their setups from the pool.
+pub(super) fn play(
+    run: &mut Run<'_>,
+    round: u32,
+    setups: &SetupPool,
+) -> anyhow::Result<Vec<GameRecord>> {
     let Run { config, rules, reporter, pool, stop, trainer, selfplay, .. } = run;
     let settings = &config.selfplay;
     let mut evaluators = evaluators(&trainer.net, rules, settings.workers);
@@ -23,6 +27,7 @@ pub(super) fn play(run: &mut Run<'_>, round: u32) -> anyhow::Result<Vec<GameReco
     let plan = Round {
         plies_per_slot: settings.plies_per_slot,
         network_step: trainer.optimizer.steps() as u32,
+        setups,
         progress: &progress,
         stop,
     };

@@ -12,7 +12,7 @@ use cyvasse_models::optim::Optimizer;
 use cyvasse_models::{Net, checkpoint};
 use cyvasse_selfplay::play::SelfPlay;
 use cyvasse_selfplay::replay::{Shard, ShardHeader, write_shard};
-use cyvasse_selfplay::{GameRecord, Purpose, derive};
+use cyvasse_selfplay::{GameRecord, Purpose, SetupPool, derive};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde_json::json;
 
@@ -226,7 +226,7 @@ impl Run<'_> {
     /// stopped round has written is removed when the run is resumed.
     fn play_round(&mut self) -> anyhow::Result<bool> {
         let round = self.round + 1;
-        let games = games::play(self, round)?;
+        let games = games::play(self, round, &SetupPool::uniform(&self.rules))?;
         if self.stopped() {
             return Ok(false);
         }
