@@ -17,6 +17,14 @@ pub struct Request<'a, G: Game> {
     pub occurrences: usize,
 }
 
+impl<G: Game> Clone for Request<'_, G> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<G: Game> Copy for Request<'_, G> {}
+
 /// What an evaluator says of a position.
 #[derive(Clone, Debug)]
 pub struct Evaluation {

@@ -6,6 +6,7 @@
 mod evaluator;
 pub mod play;
 mod record;
+mod remembering;
 pub mod replay;
 pub mod search;
 mod seeds;
@@ -13,7 +14,8 @@ mod setups;
 mod value;
 
 pub use evaluator::{Evaluation, Evaluator, EvaluatorError, Request, Uniform};
-pub use record::{GameId, GameRecord, PlyRecord, SetupSource, UnfinishedGame};
+pub use record::{GameId, GameRecord, PlyKind, PlyRecord, SetupSource, UnfinishedGame};
+pub use remembering::Remembering;
 pub use seeds::{Purpose, derive};
 pub use setups::{SetupPool, SetupPoolError, Supply};
 pub use value::{MoverOutcome, MoverValue, Proven, Wdl, WhiteValue};

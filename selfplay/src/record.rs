@@ -17,6 +17,8 @@ pub struct GameRecord {
     pub plies: Vec<PlyRecord>,
     /// How the game ended.
     pub outcome: Outcome,
+    /// Whether the side that was to move resigned.
+    pub resigned: bool,
 }
 
 /// A game that is still being played.
@@ -35,9 +37,9 @@ pub struct UnfinishedGame {
 impl UnfinishedGame {
     /// The record of the game, now that it has ended.
     #[must_use]
-    pub fn finish(self, outcome: Outcome) -> GameRecord {
+    pub fn finish(self, outcome: Outcome, resigned: bool) -> GameRecord {
         let UnfinishedGame { id, setups, sources, plies } = self;
-        GameRecord { id, setups, sources, plies, outcome }
+        GameRecord { id, setups, sources, plies, outcome, resigned }
     }
 }
 
@@ -87,9 +89,34 @@ impl SetupSource {
     }
 }
 
+/// How the action of a ply was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum PlyKind {
+    /// By a search in full: the position is one to learn from.
+    Full = 0,
+    /// By a cheap search, to get on with the game.
+    Cheap = 1,
+    /// By lot, in a random opening.
+    Opening = 2,
+}
+
+impl PlyKind {
+    /// All kinds, by their numbers.
+    pub const ALL: [PlyKind; 3] = [PlyKind::Full, PlyKind::Cheap, PlyKind::Opening];
+
+    /// The kind with this number in files.
+    #[must_use]
+    pub fn from_number(number: u8) -> Option<PlyKind> {
+        PlyKind::ALL.into_iter().find(|&kind| kind as u8 == number)
+    }
+}
+
 /// A ply of a game, and what the search found before it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlyRecord {
+    /// How the action was found.
+    pub kind: PlyKind,
     /// The action that was played.
     pub action: Action,
     /// The policy target: legal actions with their shares, which add up to 1.

@@ -16,6 +16,12 @@ pub enum Purpose {
     Match = 5,
     /// The choices of a player that draws lots.
     Player = 6,
+    /// The random opening of a game.
+    Opening = 7,
+    /// Whether a ply is searched in full.
+    PlayoutCap = 8,
+    /// Whether a game is played on where a player would resign.
+    PlayedOn = 9,
     /// The setups that a network or file supplies for a round.
     SetupSupply = 20,
     /// The samples and steps of a setup network's round.
@@ -36,7 +42,7 @@ pub fn derive(seed: u64, purpose: Purpose, parts: &[u64]) -> u64 {
 }
 
 /// One step of SplitMix64 (Steele, Lea and Flood 2014).
-const fn mix(state: u64) -> u64 {
+pub(crate) const fn mix(state: u64) -> u64 {
     let mut z = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

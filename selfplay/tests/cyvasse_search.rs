@@ -3,17 +3,10 @@
 mod common;
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
-use cyvasse_env::{Action, Outcome, Position, Rules, SetupSpace};
-use cyvasse_selfplay::play::{Progress, Round, SelfPlay};
+use cyvasse_env::{Action, Position, Rules};
 use cyvasse_selfplay::search::{Cyvasse, Search, SearchSettings};
-use cyvasse_selfplay::{
-    Evaluation, Evaluator, EvaluatorError, GameRecord, Proven, Request, SetupPool, SetupSource,
-    Supply, Uniform, Wdl,
-};
-use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
+use cyvasse_selfplay::{Evaluation, Evaluator, EvaluatorError, Proven, Request, Uniform, Wdl};
 
 /// Plies to a king's capture that the side to move can force within `depth`
 /// plies, by full-width search; draws by the rules are too far away to matter.
@@ -148,72 +141,5 @@ fn repetitions_are_seen_across_the_root() {
     assert!(best && visits > 6, "a draw on the third occurrence is not seen: {visits} visits");
     for history in [&[][..], &[repeated, 1][..], &[repeated, 1, repeated, 2, 3, 4, 5][..]] {
         assert!(visits_to_back(history).0 < 6, "a draw is seen where there is none: {history:?}");
-    }
-}
-
-/// Half of the setups uniform, half from a few that are there before.
-fn half_from_a_pool(rules: &Rules) -> SetupPool {
-    let space = SetupSpace::new(rules);
-    let mut rng = ChaCha8Rng::seed_from_u64(8);
-    let supply = |source| Supply {
-        source,
-        share: 0.5,
-        setups: [0, 1].map(|_| (0..5).map(|_| space.sample(&mut rng)).collect()),
-    };
-    let supplies = [SetupSource::Uniform, SetupSource::Current].map(supply).to_vec();
-    SetupPool::new(Arc::new(space.clone()), supplies).unwrap()
-}
-
-/// The games of two rounds of self-play without a network.
-fn two_rounds(workers: usize, slots: u32, interrupted: bool) -> Vec<GameRecord> {
-    let rules = Arc::new(Rules::iron_throne());
-    let settings = common::gumbel(8);
-    let mut selfplay = SelfPlay::new(rules.clone(), settings.clone(), slots, 5);
-    let setups = half_from_a_pool(&rules);
-    let mut games = Vec::new();
-    for _ in 0..2 {
-        let round = Round {
-            plies_per_slot: 60,
-            network_step: 0,
-            setups: &setups,
-            progress: &Progress::default(),
-            stop: &AtomicBool::new(false),
-        };
-        games.extend(selfplay.play(&mut vec![Uniform::new(); workers], round).unwrap());
-        if interrupted {
-            let unfinished = selfplay.unfinished();
-            selfplay = SelfPlay::resume(rules.clone(), settings.clone(), unfinished, 5).unwrap();
-        }
-    }
-    games
-}
-
-#[test]
-fn games_depend_on_seeds_alone() {
-    let expected = two_rounds(1, 6, false);
-    assert!(expected.len() > 10);
-    let sources: Vec<SetupSource> = expected.iter().flat_map(|game| game.sources).collect();
-    assert!(sources.contains(&SetupSource::Current) && sources.contains(&SetupSource::Uniform));
-    assert_eq!(two_rounds(2, 6, false), expected);
-    assert_eq!(two_rounds(3, 6, true), expected, "an interruption changed the games");
-    let alone: Vec<GameRecord> = expected.iter().filter(|game| game.id.slot < 2).cloned().collect();
-    assert_eq!(two_rounds(1, 2, false), alone, "other games changed a game");
-}
-
-#[test]
-fn records_tell_of_legal_games() {
-    let rules = Rules::iron_throne();
-    for record in two_rounds(1, 4, false) {
-        let [white, black] = &record.setups;
-        let mut position = Position::start(white, black);
-        for ply in &record.plies {
-            let share: f32 = ply.policy.iter().map(|&(_, share)| share).sum();
-            assert!((share - 1.0).abs() < 1e-4);
-            assert!(ply.policy.iter().all(|&(action, _)| position.is_legal(action, &rules)));
-            position = position.play(ply.action, &rules).unwrap();
-        }
-        if let Outcome::Win(side) = record.outcome {
-            assert_eq!(position.winner(), Some(side));
-        }
     }
 }

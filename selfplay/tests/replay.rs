@@ -11,7 +11,7 @@ use cyvasse_selfplay::replay::{
     GameProblem, PlyView, ReplayError, Shard, ShardHeader, ShardInfo, schema, write_shard,
 };
 use cyvasse_selfplay::{
-    GameId, GameRecord, MoverOutcome, MoverValue, PlyRecord, SetupSource, WhiteValue,
+    GameId, GameRecord, MoverOutcome, MoverValue, PlyKind, PlyRecord, SetupSource, WhiteValue,
 };
 use hdf5::types::VarLenUnicode;
 use rand::{RngExt, SeedableRng};
@@ -64,6 +64,22 @@ fn every_way_to_end_a_game_is_stored() {
         let game = game.unwrap_or_else(|| panic!("no game ends with {end}"));
         assert_eq!(shard.game(game).unwrap().outcome, end);
     }
+}
+
+#[test]
+fn resignations_are_stored_and_checked() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_folder, path, games, rules) = written(&variant("tiny"), 60, 2);
+    let shard = Shard::open(path, &rules).unwrap();
+    let (resigned, others): (Vec<_>, Vec<_>) =
+        (0..games.len()).partition(|&game| games[game].resigned);
+    assert!(resigned.len() > 2 && others.len() > 2);
+    assert!(resigned.into_iter().all(|game| shard.game(game).unwrap() == games[game]));
+    // Nobody resigns a game that is over.
+    let over = GameRecord { resigned: true, ..games[others[0]].clone() };
+    let header = ShardHeader::new(&rules, 0, 0);
+    let error = write_shard(folder.path().join("shard.h5"), &header, &[over]).unwrap_err();
+    assert!(matches!(error, ReplayError::Game { problem: GameProblem::Outcome { .. }, .. }));
 }
 
 #[test]
@@ -276,8 +292,8 @@ fn sealed_files_that_break_the_schema_are_refused() {
         let _ = file.delete_attr(name);
         file.new_attr::<u32>().create(name).unwrap().write_scalar(&value).unwrap();
     };
-    let version = rewritten(|file| scalar(file, "schema_version", 2));
-    assert!(version.contains("`schema_version` in `") && version.contains("is 2; it must be 1"));
+    let version = rewritten(|file| scalar(file, "schema_version", 1));
+    assert!(version.contains("`schema_version` in `") && version.contains("is 1; it must be 2"));
     assert!(rewritten(|file| scalar(file, "action_index_version", 9)).contains("must be 1"));
     assert!(rewritten(|file| scalar(file, "run_seed", 9)).contains("must be of type uint64"));
     assert!(rewritten(|file| drop(file.delete_attr("shard"))).contains("attribute `shard`"));
@@ -408,6 +424,7 @@ fn random_games(rules: &Rules, count: u32, seed: u64) -> Vec<GameRecord> {
     let id = |sequence| GameId { slot: 5, sequence };
     // Games of a ply or two would test little.
     let games = (0..).map(|sequence| random_game(rules, &space, id(sequence), &mut rng));
+    let games = games.map(|game| if game.id.sequence % 10 == 9 { shortened(game) } else { game });
     games.filter(|game| game.plies.len() > 3).take(count as usize).collect()
 }
 
@@ -424,6 +441,7 @@ fn random_game(rules: &Rules, space: &SetupSpace, id: GameId, rng: &mut ChaCha8R
         state.legal_actions(&mut actions);
         let action = actions[rng.random_range(0..actions.len())];
         plies.push(PlyRecord {
+            kind: PlyKind::ALL[rng.random_range(0..PlyKind::ALL.len())],
             action,
             // The first ply always has a policy, for tests that spoil it.
             policy: random_policy(&actions, plies.is_empty(), rng),
@@ -435,7 +453,14 @@ fn random_game(rules: &Rules, space: &SetupSpace, id: GameId, rng: &mut ChaCha8R
         state.play_unchecked(action);
     };
     let sources = [0; 2].map(|_| SetupSource::ALL[rng.random_range(0..SetupSource::ALL.len())]);
-    GameRecord { id, setups, sources, plies, outcome }
+    GameRecord { id, setups, sources, plies, outcome, resigned: false }
+}
+
+/// The game, resigned before its last ply.
+fn shortened(mut game: GameRecord) -> GameRecord {
+    game.plies.pop();
+    let loser = if game.plies.len().is_multiple_of(2) { Side::White } else { Side::Black };
+    GameRecord { outcome: Outcome::Win(loser.other()), resigned: true, ..game }
 }
 
 /// Shares of some of the actions, in any order; sometimes of none.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use cyvasse_env::{ACTION_PLANES, PLANES, Rules};
 use cyvasse_models::NetConfig;
 use cyvasse_models::optim::OptimizerConfig;
+use cyvasse_selfplay::play::GameSettings;
 use cyvasse_selfplay::search::SearchSettings;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -23,6 +24,8 @@ pub struct Config {
     pub network: NetworkConfig,
     /// How games are made.
     pub selfplay: SelfPlayConfig,
+    /// How a game of self-play is played.
+    pub games: GameSettings,
     /// The search of self-play.
     pub search: SearchSettings,
     /// How the network learns.
@@ -227,6 +230,7 @@ impl Config {
             path: path.to_path_buf(),
             reason: format!("[{table}] {error}"),
         };
+        self.games.validate().map_err(|error| within("games", &error))?;
         self.search.validate().map_err(|error| within("search", &error))?;
         self.evaluation.policy.validate().map_err(|error| within("evaluation", &error))?;
         self.training.optimizer.validate().map_err(|error| within("training.optimizer", &error))?;

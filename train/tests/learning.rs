@@ -9,7 +9,7 @@ use cyvasse_env::{
 use cyvasse_models::optim::{Optimizer, OptimizerConfig};
 use cyvasse_models::{Net, NetConfig};
 use cyvasse_selfplay::replay::{Shard, ShardHeader, write_shard};
-use cyvasse_selfplay::{GameId, GameRecord, MoverValue, PlyRecord, SetupSource};
+use cyvasse_selfplay::{GameId, GameRecord, MoverValue, PlyKind, PlyRecord, SetupSource};
 use cyvasse_train::config::TrainingConfig;
 use cyvasse_train::evaluation::{Match, Player, PlayerError, Random, Score, Turn, play_match};
 use cyvasse_train::learning::{Batch, Sample, Trainer, samples_of};
@@ -32,6 +32,7 @@ fn random_games(rules: &Arc<Rules>, count: u32) -> Vec<GameRecord> {
                 let action = actions[rng.random_range(0..actions.len())];
                 let share = 1.0 / actions.len().min(4) as f32;
                 plies.push(PlyRecord {
+                    kind: PlyKind::Full,
                     action,
                     policy: actions.iter().take(4).map(|&action| (action, share)).collect(),
                     root_value: MoverValue::new(0.5),
@@ -43,7 +44,14 @@ fn random_games(rules: &Arc<Rules>, count: u32) -> Vec<GameRecord> {
             }
             let outcome = game.outcome().unwrap();
             let id = GameId { slot, sequence: 0 };
-            GameRecord { id, setups, sources: [SetupSource::Uniform; 2], plies, outcome }
+            GameRecord {
+                id,
+                setups,
+                sources: [SetupSource::Uniform; 2],
+                plies,
+                outcome,
+                resigned: false,
+            }
         })
         .collect()
 }

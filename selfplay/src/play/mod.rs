@@ -12,12 +12,20 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use cyvasse_env::{IllegalAction, Rules};
 use rayon::prelude::*;
 
+mod opening;
+mod resignation;
+mod settings;
 mod slot;
+
+pub use resignation::{Resignation, ResignationRates};
+pub use settings::{GameSettings, OpeningSettings, PlayoutCapSettings, ResignationSettings};
 
 use crate::evaluator::{Evaluation, Evaluator, EvaluatorError};
 use crate::record::{GameRecord, UnfinishedGame};
 use crate::search::{Cyvasse, SearchSettings};
+use crate::seeds::{Purpose, derive};
 use crate::setups::SetupPool;
+use crate::value::MoverValue;
 use slot::{Common, Played, Slot};
 
 /// The games of a run that are being played.
@@ -37,6 +45,8 @@ pub struct Progress {
     pub simulations: AtomicU64,
     /// Positions evaluated.
     pub evaluations: AtomicU64,
+    /// Those of them whose evaluation was remembered.
+    pub remembered: AtomicU64,
     /// Batches evaluated.
     pub batches: AtomicU64,
 }
@@ -50,6 +60,8 @@ pub struct Round<'a> {
     pub network_step: u32,
     /// Where games that begin in the round take their setups from.
     pub setups: &'a SetupPool,
+    /// The value below which players resign ([`Resignation::threshold`]).
+    pub resign_below: MoverValue,
     /// Counts as the round goes on.
     pub progress: &'a Progress,
     /// Set by someone else to end the round early.
@@ -60,9 +72,15 @@ impl SelfPlay {
     /// Self-play in `slots` slots, all at the start of their first game, whose
     /// setups are drawn uniformly.
     #[must_use]
-    pub fn new(rules: Arc<Rules>, search: SearchSettings, slots: u32, seed: u64) -> SelfPlay {
+    pub fn new(
+        rules: Arc<Rules>,
+        search: SearchSettings,
+        games: GameSettings,
+        slots: u32,
+        seed: u64,
+    ) -> SelfPlay {
         let setups = SetupPool::uniform(&rules);
-        let common = Common { rules, search, seed };
+        let common = Common::new(rules, search, games, seed);
         let slots = (0..slots).map(|slot| Slot::new(&common, &setups, slot)).collect();
         SelfPlay { common, slots }
     }
@@ -74,11 +92,12 @@ impl SelfPlay {
     pub fn resume(
         rules: Arc<Rules>,
         search: SearchSettings,
-        games: Vec<UnfinishedGame>,
+        games: GameSettings,
+        unfinished: Vec<UnfinishedGame>,
         seed: u64,
     ) -> Result<SelfPlay, IllegalAction> {
-        let common = Common { rules, search, seed };
-        let slots = games.into_iter().map(|game| Slot::resume(&common, game));
+        let common = Common::new(rules, search, games, seed);
+        let slots = unfinished.into_iter().map(|game| Slot::resume(&common, game));
         let slots = slots.collect::<Result<Vec<Slot>, IllegalAction>>()?;
         Ok(SelfPlay { common, slots })
     }
@@ -159,4 +178,11 @@ fn count(progress: &Progress, played: &Played, batch: usize) {
     progress.simulations.fetch_add(played.simulations, Ordering::Relaxed);
     progress.evaluations.fetch_add(batch as u64, Ordering::Relaxed);
     progress.batches.fetch_add(u64::from(batch > 0), Ordering::Relaxed);
+}
+
+/// A lot that is drawn with a chance of `share`, always the same for the same
+/// arguments.
+fn drawn(seed: u64, purpose: Purpose, parts: &[u64], share: f32) -> bool {
+    let unit = (derive(seed, purpose, parts) >> 40) as f32 / (1 << 24) as f32;
+    unit < share
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use cyvasse_env::{ACTION_COUNT, Outcome, Side};
 
 use super::schema;
-use crate::record::{GameId, GameRecord, PlyRecord, SetupSource};
+use crate::record::{GameId, GameRecord, PlyKind, PlyRecord, SetupSource};
 use crate::value::MoverValue;
 
 /// Bytes of a setup.
@@ -22,7 +22,9 @@ pub(super) struct Columns {
     pub(super) setups: Vec<u8>,
     pub(super) sources: Vec<u8>,
     pub(super) outcome: Vec<u8>,
+    pub(super) resigned: Vec<u8>,
     pub(super) first_ply: Vec<u32>,
+    pub(super) kind: Vec<u8>,
     pub(super) action: Vec<u16>,
     pub(super) root_value: Vec<f32>,
     pub(super) proven: Vec<u8>,
@@ -50,7 +52,9 @@ impl Columns {
             setups: Vec::new(),
             sources: Vec::new(),
             outcome: Vec::new(),
+            resigned: Vec::new(),
             first_ply: vec![0],
+            kind: Vec::new(),
             action: Vec::new(),
             root_value: Vec::new(),
             proven: Vec::new(),
@@ -80,6 +84,7 @@ impl Columns {
             self.sources.push(source as u8);
         }
         self.outcome.push(schema::outcome_number(game.outcome));
+        self.resigned.push(u8::from(game.resigned));
         for (ply, turn) in game.plies.iter().zip(Side::ALL.into_iter().cycle()) {
             self.push_ply(ply, turn);
         }
@@ -87,6 +92,7 @@ impl Columns {
     }
 
     fn push_ply(&mut self, ply: &PlyRecord, turn: Side) {
+        self.kind.push(ply.kind as u8);
         self.action.push(ply.action.index(turn) as u16);
         self.root_value.push(ply.root_value.get());
         self.proven.push(u8::from(ply.proven));
@@ -111,6 +117,9 @@ impl Columns {
         let is_source = |&number: &u8| SetupSource::from_number(number).is_some();
         check_each(schema::SOURCES, &self.sources, "the number of a source", is_source)?;
         check_each(schema::OUTCOME, &self.outcome, "from 0 to 4", |&number| number <= 4)?;
+        check_each(schema::RESIGNED, &self.resigned, "0 or 1", |&flag| flag <= 1)?;
+        let is_kind = |&number: &u8| PlyKind::from_number(number).is_some();
+        check_each(schema::KIND, &self.kind, "from 0 to 2", is_kind)?;
         check_each(schema::PROVEN, &self.proven, "0 or 1", |&flag| flag <= 1)?;
         let is_action = |&index: &u16| usize::from(index) < ACTION_COUNT;
         check_each(schema::ACTION, &self.action, "an action index", is_action)?;
@@ -157,6 +166,10 @@ impl Columns {
 
     pub(super) fn outcome(&self, game: usize) -> Outcome {
         schema::outcome_from_number(self.outcome[game]).expect("outcomes have been checked")
+    }
+
+    pub(super) fn kind(&self, ply: usize) -> PlyKind {
+        PlyKind::from_number(self.kind[ply]).expect("kinds have been checked")
     }
 
     pub(super) fn sources(&self, game: usize) -> [SetupSource; 2] {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cyvasse_env::{Action, Game, Position, Rules, Setup, Side};
+use cyvasse_env::{Action, Game, Outcome, Position, Rules, Setup, Side};
 
 use super::columns::Columns;
 use super::error::GameProblem;
@@ -64,7 +64,14 @@ pub(super) fn record(
         state.play_unchecked(record.action);
         plies.push(record);
     }
-    let (stored, replayed) = (columns.outcome(game), state.outcome());
+    let resigned = columns.resigned[game] == 1;
+    let stored = columns.outcome(game);
+    let replayed = match state.outcome() {
+        None if resigned => Some(Outcome::Win(state.position().turn().other())),
+        // Nobody can resign a game that has ended.
+        Some(_) if resigned => None,
+        outcome => outcome,
+    };
     if replayed != Some(stored) {
         let replayed = replayed.map_or("no end".to_owned(), |outcome| format!("`{outcome}`"));
         return Err((plies.len(), GameProblem::Outcome { stored, replayed }));
@@ -75,6 +82,7 @@ pub(super) fn record(
         sources: columns.sources(game),
         plies,
         outcome: stored,
+        resigned,
     })
 }
 
@@ -90,6 +98,7 @@ fn ply_record(
     let place =
         place.ok_or_else(|| GameProblem::Action { index, position: position.to_string() })?;
     Ok(PlyRecord {
+        kind: columns.kind(row),
         action: legal.0[place].1,
         policy: policy(columns, row, position, &legal)?,
         root_value: columns.root_value(row),

@@ -2,6 +2,7 @@
 
 use cyvasse_env::{Action, Position};
 
+use crate::record::PlyKind;
 use crate::value::{MoverOutcome, MoverValue};
 
 /// A ply of a stored game: what a network is given and what it should say.
@@ -18,7 +19,8 @@ pub struct Sample {
     pub outcome: MoverOutcome,
     /// The search's value of the position.
     pub root_value: MoverValue,
-    /// Plies from the position to the end of the game: 1 or more.
+    /// Plies from the position to the end of the game or to a resignation: 1 or
+    /// more.
     pub plies_left: u32,
 }
 
@@ -32,6 +34,8 @@ pub struct PlyView<'a> {
     pub position: &'a Position,
     /// How often it has occurred in its game, now included: 1 or more.
     pub occurrences: usize,
+    /// How the action was found.
+    pub kind: PlyKind,
     /// The action that was played.
     pub action: Action,
     /// Action indices of the policy target, in the mover's own view; empty if the
@@ -45,6 +49,7 @@ pub struct PlyView<'a> {
     pub root_value: MoverValue,
     /// Whether that value is proven.
     pub proven: bool,
-    /// Plies from the position to the end of the game: 1 or more.
+    /// Plies from the position to the end of the game or to a resignation: 1 or
+    /// more.
     pub plies_left: u32,
 }

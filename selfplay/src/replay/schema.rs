@@ -1,4 +1,4 @@
-//! The schema of replay shards: all that stands in one, version 1.
+//! The schema of replay shards: all that stands in one, version 2.
 //!
 //! A shard is an HDF5 file with finished games in the order of their writing. It
 //! is written once and never changed. Any HDF5 tool reads it; numbers are
@@ -17,7 +17,9 @@
 //! | `games/setups`        | `[G,2,32]` | u8   | white's and black's homeland, each in its builder's own view: `tile + 8 * unit` for a1, b1, ... h4 |
 //! | `games/sources`       | `[G,2]`    | u8   | where white's and black's setup came from, a [`SetupSource`](crate::SetupSource): 0 drawn uniformly, 1 the setup network, 2 an earlier setup network, 3 a file |
 //! | `games/outcome`       | `[G]`      | u8   | 0 white won, 1 black won, 2 draw by repetition, 3 draw by no progress, 4 draw by length |
+//! | `games/resigned`      | `[G]`      | u8   | 1 if the side that was to move resigned, which lost it the game; else 0 |
 //! | `games/first_ply`     | `[G+1]`    | u32  | game `g` has the plies from `first_ply[g]` up to and without `first_ply[g+1]`; begins with 0, rises strictly, ends with `P` |
+//! | `plies/kind`          | `[P]`      | u8   | how the action was found: 0 by a search in full, 1 by a cheap search, 2 by lot in a random opening |
 //! | `plies/action`        | `[P]`      | u16  | the action played: its action index in the mover's own view, 0 to 7936 |
 //! | `plies/root_value`    | `[P]`      | f32  | the search's value of the position before the ply, for the side to move: -1 a sure loss, 1 a sure win |
 //! | `plies/proven`        | `[P]`      | u8   | 1 if that value is proven, else 0    |
@@ -28,7 +30,8 @@
 //! | `policy/share`        | `[N]`      | f32  | its share of the policy target, over 0; the shares of a ply add up to 1 |
 //!
 //! White moves at the even plies of a game, black at the odd ones. A ply without
-//! policy entries has no policy target. Root values, shares and their sums may be
+//! policy entries has no policy target; only plies of kind 0 are to be learned from. A
+//! ply of kind 2 has no search: its root value is 0, its simulations are 0. Root values, shares and their sums may be
 //! off by [`ROUNDING`]. Shares under 1e-3 are left out by who makes the records,
 //! not here: what is stored is what is read back, bit by bit.
 //!
@@ -76,7 +79,7 @@
 use cyvasse_env::{DrawReason, Outcome, Side};
 
 /// The version of this schema; it changes when an older reader would misread.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// The most games, plies or policy entries of a shard.
 pub const MAX_ENTRIES: usize = 1 << 28;
@@ -104,7 +107,9 @@ pub(super) const SEQUENCE: &str = "games/sequence";
 pub(super) const SETUPS: &str = "games/setups";
 pub(super) const SOURCES: &str = "games/sources";
 pub(super) const OUTCOME: &str = "games/outcome";
+pub(super) const RESIGNED: &str = "games/resigned";
 pub(super) const FIRST_PLY: &str = "games/first_ply";
+pub(super) const KIND: &str = "plies/kind";
 pub(super) const ACTION: &str = "plies/action";
 pub(super) const ROOT_VALUE: &str = "plies/root_value";
 pub(super) const PROVEN: &str = "plies/proven";

@@ -212,6 +212,7 @@ impl Shard {
                 ply,
                 position,
                 occurrences: state.occurrences(),
+                kind: self.columns.kind(row),
                 action,
                 policy_actions,
                 policy_shares,

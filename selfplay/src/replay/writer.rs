@@ -190,7 +190,9 @@ fn write_columns(file: &File, columns: &Columns) -> Attempt<()> {
     write(file, schema::SETUPS, &columns.setups, &[games, 2, SETUP_BYTES])?;
     write(file, schema::SOURCES, &columns.sources, &[games, 2])?;
     write(file, schema::OUTCOME, &columns.outcome, &[games])?;
+    write(file, schema::RESIGNED, &columns.resigned, &[games])?;
     write(file, schema::FIRST_PLY, &columns.first_ply, &[games + 1])?;
+    write(file, schema::KIND, &columns.kind, &[plies])?;
     write(file, schema::ACTION, &columns.action, &[plies])?;
     write(file, schema::ROOT_VALUE, &columns.root_value, &[plies])?;
     write(file, schema::PROVEN, &columns.proven, &[plies])?;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use cyvasse_env::{Action, Outcome, Position, Rules, Side};
 
+use crate::seeds::mix;
 use crate::value::{MoverValue, Proven, WhiteValue};
 
 /// A two-player game with perfect information and alternate moves or passes.
@@ -54,6 +55,13 @@ pub trait Game {
     }
 }
 
+/// A game whose evaluations can be remembered.
+pub trait KeyedGame: Game {
+    /// A number that tells apart all that evaluators see differently: the state
+    /// and how often it has occurred in its game, now included.
+    fn evaluation_key(state: &Self::State, occurrences: usize) -> u64;
+}
+
 /// Cyvasse under a rules file.
 #[derive(Clone, Debug)]
 pub struct Cyvasse {
@@ -98,5 +106,14 @@ impl Game for Cyvasse {
     #[inline]
     fn outcome(&self, state: &Position, occurrences: usize) -> Option<Outcome> {
         state.outcome(&self.rules, || occurrences)
+    }
+}
+
+impl KeyedGame for Cyvasse {
+    #[inline]
+    fn evaluation_key(state: &Position, occurrences: usize) -> u64 {
+        // All that `cyvasse_env::encode` looks at.
+        let counters = [state.quiet_plies(), state.plies(), occurrences as u16];
+        counters.into_iter().fold(state.hash(), |key, count| mix(key ^ mix(u64::from(count))))
     }
 }

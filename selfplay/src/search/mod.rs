@@ -24,7 +24,8 @@ mod puct;
 mod settings;
 mod tree;
 
-pub use game::{Cyvasse, Game};
+pub use game::{Cyvasse, Game, KeyedGame};
+pub(crate) use settings::require;
 pub use settings::{GumbelSettings, PolicySettings, PuctSettings, SearchSettings, SettingsError};
 
 use crate::evaluator::{Evaluation, Request};

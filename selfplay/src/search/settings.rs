@@ -79,7 +79,7 @@ pub struct SettingsError {
     pub expected: &'static str,
 }
 
-fn require(
+pub(crate) fn require(
     holds: bool,
     key: &'static str,
     value: impl ToString,
@@ -106,6 +106,19 @@ impl SearchSettings {
         require(possible, "simulations", simulations, "from 1 to 10 million")?;
         require(self.max_nodes >= 2, "max_nodes", self.max_nodes, "2 or more")?;
         self.policy.validate()
+    }
+}
+
+impl SearchSettings {
+    /// The same settings for the strongest play: without noise at the root.
+    #[must_use]
+    pub fn without_noise(&self) -> SearchSettings {
+        let mut settings = self.clone();
+        match &mut settings.policy {
+            PolicySettings::Gumbel(gumbel) => gumbel.noise = 0.0,
+            PolicySettings::Puct(puct) => puct.noise_share = 0.0,
+        }
+        settings
     }
 }
 

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use cyvasse_env::Position;
-use cyvasse_selfplay::MoverValue;
 use cyvasse_selfplay::replay::{PlyView, ReplayError, Shard};
+use cyvasse_selfplay::{MoverValue, PlyKind};
 
 /// A position of a finished game, and what is to be learned from it.
 #[derive(Clone, Debug)]
@@ -20,7 +20,8 @@ pub struct Sample {
     pub wdl: [f32; 3],
 }
 
-/// The samples of a shard, one for each ply, in the order of its games.
+/// The samples of a shard, one for each ply that was searched in full, in the
+/// order of its games.
 ///
 /// `root_value_share` of the value target comes from the search, the rest from
 /// the game's result; a proven value counts in full.
@@ -30,7 +31,11 @@ pub struct Sample {
 pub fn samples_of(shard: &Shard, root_value_share: f32) -> Result<Vec<Sample>, ReplayError> {
     let mut samples = Vec::with_capacity(shard.ply_count());
     for game in 0..shard.game_count() {
-        shard.for_each_ply(game, |ply| samples.push(sample_of(&ply, root_value_share)))?;
+        shard.for_each_ply(game, |ply| {
+            if ply.kind == PlyKind::Full {
+                samples.push(sample_of(&ply, root_value_share));
+            }
+        })?;
     }
     Ok(samples)
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use cyvasse_env::Rules;
 use cyvasse_models::{InferenceNet, Net, NetEvaluator};
 use cyvasse_selfplay::play::{Progress, Round};
-use cyvasse_selfplay::{GameRecord, SetupPool};
+use cyvasse_selfplay::{GameRecord, Remembering, SetupPool};
 
 use super::progress::Stage;
 use super::train::Run;
@@ -20,14 +20,19 @@ pub(super) fn play(
     round: u32,
     setups: &SetupPool,
 ) -> anyhow::Result<Vec<GameRecord>> {
-    let Run { config, rules, reporter, pool, stop, trainer, selfplay, .. } = run;
+    let Run { config, rules, reporter, pool, stop, trainer, selfplay, resignation, .. } = run;
     let settings = &config.selfplay;
-    let mut evaluators = evaluators(&trainer.net, rules, settings.workers);
     let progress = Progress::default();
+    let remembered = config.games.remembered_evaluations;
+    let mut evaluators: Vec<_> = evaluators(&trainer.net, rules, settings.workers)
+        .into_iter()
+        .map(|evaluator| Remembering::new(evaluator, remembered, &progress.remembered))
+        .collect();
     let plan = Round {
         plies_per_slot: settings.plies_per_slot,
         network_step: trainer.optimizer.steps() as u32,
         setups,
+        resign_below: resignation.threshold(),
         progress: &progress,
         stop,
     };

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use cyvasse_env::{Action, Rules, Setup};
 use cyvasse_models::TensorFile;
-use cyvasse_selfplay::{GameId, MoverValue, PlyRecord, SetupSource, UnfinishedGame};
+use cyvasse_selfplay::{GameId, MoverValue, PlyKind, PlyRecord, SetupSource, UnfinishedGame};
 use serde::{Deserialize, Serialize};
 
 use super::run_dir::write_file;
@@ -87,6 +87,7 @@ struct GameText {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PlyText {
+    kind: u8,
     action: String,
     policy: Vec<(String, f32)>,
     root_value: f32,
@@ -111,6 +112,7 @@ impl From<&PlyRecord> for PlyText {
     fn from(ply: &PlyRecord) -> PlyText {
         let share = |&(action, share): &(Action, f32)| (action.to_string(), share);
         PlyText {
+            kind: ply.kind as u8,
             action: ply.action.to_string(),
             policy: ply.policy.iter().map(share).collect(),
             root_value: ply.root_value.get(),
@@ -140,7 +142,9 @@ impl PlyText {
     fn read(self) -> Result<PlyRecord, String> {
         let action = |text: &str| Action::parse(text).map_err(|error| error.to_string());
         let share = |(text, share): (String, f32)| Ok((action(&text)?, share));
+        let kind = PlyKind::from_number(self.kind);
         Ok(PlyRecord {
+            kind: kind.ok_or(format!("no kind of plies has number {}", self.kind))?,
             action: action(&self.action)?,
             policy: self.policy.into_iter().map(share).collect::<Result<_, String>>()?,
             root_value: MoverValue::new(self.root_value),

@@ -10,7 +10,7 @@ use anyhow::bail;
 use cyvasse_env::Rules;
 use cyvasse_models::optim::Optimizer;
 use cyvasse_models::{Net, checkpoint};
-use cyvasse_selfplay::play::SelfPlay;
+use cyvasse_selfplay::play::{Resignation, SelfPlay};
 use cyvasse_selfplay::replay::{Shard, ShardHeader, write_shard};
 use cyvasse_selfplay::{GameRecord, Purpose, SetupPool, derive};
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -55,6 +55,7 @@ pub(super) struct Run<'a> {
     pub(super) stop: &'a AtomicBool,
     pub(super) trainer: Trainer,
     pub(super) selfplay: SelfPlay,
+    pub(super) resignation: Resignation,
     window: Window,
     /// The shards so far, oldest first: their rounds and positions.
     shards: Vec<(u32, u64)>,
@@ -117,8 +118,9 @@ fn begin(
     let seed = derive(config.run.seed, Purpose::Weights, &[]);
     let net = Net::new(&config.net(), seed, device::find(config.run.device)?)?;
     let optimizer = Optimizer::new(&config.training.optimizer, net.trainable_variables())?;
-    let (search, slots) = (config.search.clone(), config.selfplay.slots);
-    let selfplay = SelfPlay::new(rules.clone(), search, slots, config.run.seed);
+    let (search, games) = (config.search.clone(), config.games.clone());
+    let (slots, seed) = (config.selfplay.slots, config.run.seed);
+    let selfplay = SelfPlay::new(rules.clone(), search, games, slots, seed);
     let run = assemble(config, rules, dir, stop, net, optimizer, selfplay)?;
     run.save()?;
     Ok(run)
@@ -148,11 +150,12 @@ fn resume<'a>(options: &RunOptions, stop: &'a AtomicBool) -> anyhow::Result<Run<
     if !slots.iter().copied().eq(0..config.selfplay.slots) {
         bail!("{} does not have one game for each slot", dir.state(round).display());
     }
-    let (search, seed) = (config.search.clone(), config.run.seed);
-    let selfplay = SelfPlay::resume(rules.clone(), search, state.games, seed)?;
+    let (search, games) = (config.search.clone(), config.games.clone());
+    let selfplay = SelfPlay::resume(rules.clone(), search, games, state.games, config.run.seed)?;
     let mut run = assemble(config, rules, dir, stop, net, optimizer, selfplay)?;
     (run.round, run.shards) = (round, state.shards);
     run.reload_window()?;
+    run.reload_resignation()?;
     run.dir.settle(Some(round))?;
     run.dir.settle_metrics(round)?;
     run.reporter.say(&format!("resuming after round {round}"));
@@ -209,6 +212,7 @@ fn assemble(
     // The threads live as long as the run: libtorch keeps memory for each.
     let pool = ThreadPoolBuilder::new().num_threads(workers).build()?;
     let window = Window::new(config.training.window_positions as usize);
+    let resignation = Resignation::new(config.games.resignation.clone(), config.run.seed);
     let trainer = Trainer::new(net, optimizer, config.training.clone(), rules.clone());
     reporter.say(&format!(
         "run {}: {} rounds, rules `{}`, {} weights, {workers} workers",
@@ -218,7 +222,20 @@ fn assemble(
         trainer.net.weight_count()
     ));
     let (shards, round) = (Vec::new(), 0);
-    Ok(Run { config, rules, dir, reporter, pool, stop, trainer, selfplay, window, shards, round })
+    Ok(Run {
+        config,
+        rules,
+        dir,
+        reporter,
+        pool,
+        stop,
+        trainer,
+        selfplay,
+        resignation,
+        window,
+        shards,
+        round,
+    })
 }
 
 impl Run<'_> {
@@ -236,6 +253,7 @@ impl Run<'_> {
             let positions = self.load_shard(round)?;
             self.shards.push((round, positions));
         }
+        self.resignation.learn(&games);
         let losses = self.learn(round)?;
         if self.stopped() {
             return Ok(false);
@@ -347,6 +365,28 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// Learns the threshold of resignation anew, from as many of the newest
+    /// games as count for it.
+    fn reload_resignation(&mut self) -> anyhow::Result<()> {
+        let mut shards = Vec::new();
+        let mut players = 0;
+        for &(round, _) in self.shards.iter().rev() {
+            if self.config.games.resignation.false_positives == 0.0
+                || players >= Resignation::REMEMBERED
+            {
+                break;
+            }
+            let shard = Shard::open(self.dir.shard(round), &self.rules)?;
+            let games = (0..shard.game_count()).map(|game| shard.game(game));
+            let games = games.collect::<Result<Vec<GameRecord>, _>>()?;
+            players +=
+                2 * games.iter().filter(|game| self.resignation.is_played_on(game.id)).count();
+            shards.push(games);
+        }
+        shards.iter().rev().for_each(|games| self.resignation.learn(games));
+        Ok(())
+    }
+
     /// Adds the round's line of numbers. It comes before the state: a resumed
     /// run drops the lines of rounds that did not happen.
     fn write_metrics(&self, games: &[GameRecord], losses: Losses) -> anyhow::Result<()> {
@@ -354,12 +394,18 @@ impl Run<'_> {
         let file = File::options().create(true).append(true).open(&path);
         let mut file = file.map_err(io_error("open", &path))?;
         let plies: usize = games.iter().map(|game| game.plies.len()).sum();
+        let threshold = self.resignation.threshold();
+        let played_on = self.resignation.rates(threshold);
         let line = json!({
             "round": self.round,
             "step": self.trainer.optimizer.steps(),
             "games": games.len(),
             "positions": plies,
             "window": self.window.len(),
+            "resigned": games.iter().filter(|game| game.resigned).count(),
+            "resign_below": threshold.get(),
+            "played_on_resigned": played_on.resigned,
+            "played_on_wrong": played_on.wrong,
             "policy_loss": losses.policy,
             "value_loss": losses.value,
         });
