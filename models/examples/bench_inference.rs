@@ -105,7 +105,7 @@ fn measure(net: &Net, batch: usize, repeats: usize) -> serde_json::Value {
     let [sgemm, evaluate, forward, libtorch] = times.map(summary);
     json!({
         "blocks": config.blocks, "channels": config.channels, "batch": batch,
-        "flops_a_position": flops(config),
+        "flops_a_position": config.flops(),
         "largest_difference": difference,
         "sgemm_flops": 2.0 * (SGEMM_SIDE as f64).powi(3),
         "seconds": {
@@ -118,18 +118,6 @@ fn measure(net: &Net, batch: usize, repeats: usize) -> serde_json::Value {
 fn actions(batch: usize, config: &NetConfig) -> Vec<Vec<u16>> {
     let action = |i: usize| (i / 4 * 5 % 64 * config.policy_planes + i * 29 % 124) as u16;
     vec![(0..ACTIONS).map(action).collect(); batch]
-}
-
-/// Floating-point operations of one position in full: two for each
-/// multiplication of a direct convolution or matrix product, nothing for
-/// normalisation, activations, pooling and biases.
-fn flops(config: &NetConfig) -> usize {
-    let c = config.channels;
-    let tower = 9 * 64 * c * (config.input_planes + 2 * config.blocks * c);
-    let policy = 64 * config.policy_channels * (c + config.policy_planes);
-    let value =
-        64 * c * config.value_channels + config.value_hidden * (2 * config.value_channels + 3);
-    2 * (tower + policy + value)
 }
 
 /// Between the logits of the two, relative to the largest of the batch.

@@ -95,6 +95,18 @@ impl NetConfig {
         Ok(())
     }
 
+    /// Floating-point operations of evaluating one position in full: two for
+    /// each multiplication of a direct convolution or matrix product, none for
+    /// normalisation, activations, pooling and biases.
+    pub fn flops(&self) -> usize {
+        let channels = self.channels;
+        let tower = 9 * TILES * channels * (self.input_planes + 2 * self.blocks * channels);
+        let policy = TILES * self.policy_channels * (channels + self.policy_planes);
+        let pooled = TILES * channels * self.value_channels;
+        let value = pooled + self.value_hidden * (2 * self.value_channels + OUTCOMES);
+        2 * (tower + policy + value)
+    }
+
     /// Logits of one position's policy: `64 * policy_planes`.
     pub fn policy_size(&self) -> usize {
         TILES * self.policy_planes

@@ -7,6 +7,7 @@ use cyvasse_selfplay::search::Cyvasse;
 use cyvasse_selfplay::{Evaluation, Evaluator, EvaluatorError, Request, Wdl};
 
 use crate::inference::InferenceNet;
+use crate::net::Net;
 
 /// Evaluates positions with a network.
 ///
@@ -24,6 +25,13 @@ impl NetEvaluator {
     #[must_use]
     pub fn new(net: InferenceNet, rules: Arc<Rules>) -> NetEvaluator {
         NetEvaluator { net, rules, planes: Vec::new(), actions: Vec::new() }
+    }
+
+    /// Evaluators for several workers, which share a copy of the network.
+    #[must_use]
+    pub fn for_workers(net: &Net, rules: &Arc<Rules>, count: u32) -> Vec<NetEvaluator> {
+        let net = InferenceNet::new(net);
+        (0..count).map(|_| NetEvaluator::new(net.share(), rules.clone())).collect()
     }
 
     /// Encodes the positions and the indices of their legal actions.

@@ -59,6 +59,17 @@ pub trait Evaluator<G: Game> {
     ) -> Result<(), EvaluatorError>;
 }
 
+/// A borrowed evaluator is one too.
+impl<G: Game, E: Evaluator<G>> Evaluator<G> for &mut E {
+    fn evaluate(
+        &mut self,
+        requests: &[Request<'_, G>],
+        answers: &mut [Evaluation],
+    ) -> Result<(), EvaluatorError> {
+        (**self).evaluate(requests, answers)
+    }
+}
+
 impl Evaluation {
     /// An answer to be filled.
     #[must_use]

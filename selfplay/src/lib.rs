@@ -4,6 +4,7 @@
 //! [`Uniform`] stands in where no network is at hand.
 
 mod evaluator;
+mod middlegames;
 pub mod play;
 mod record;
 mod remembering;
@@ -14,6 +15,7 @@ mod setups;
 mod value;
 
 pub use evaluator::{Evaluation, Evaluator, EvaluatorError, Request, Uniform};
+pub use middlegames::middlegames;
 pub use record::{GameId, GameRecord, PlyKind, PlyRecord, SetupSource, UnfinishedGame};
 pub use remembering::Remembering;
 pub use seeds::{Purpose, derive};

@@ -177,8 +177,15 @@ impl Config {
     /// A file that cannot be read, an unknown, missing or unfitting key, rules
     /// that are refused.
     pub fn load(path: &Path) -> Result<(Config, Arc<Rules>), ConfigError> {
-        let text = read(path)?;
-        let config = Config::parse(path, &text)?;
+        Config::built_in(path, &read(path)?)
+    }
+
+    /// Checks a config that is built into the program from the file `path`.
+    ///
+    /// # Errors
+    /// As [`Config::load`].
+    pub fn built_in(path: &Path, text: &str) -> Result<(Config, Arc<Rules>), ConfigError> {
+        let config = Config::parse(path, text)?;
         let rules = load_rules(path, &config.run.rules)?;
         Ok((config, Arc::new(rules)))
     }

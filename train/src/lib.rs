@@ -1,5 +1,6 @@
 //! The training pipeline of Cyvasse agents, and the commands around it.
 
+pub mod bench;
 pub mod checkpoints;
 pub mod commands;
 pub mod config;

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+mod bench;
 mod doctor;
 mod rules;
 mod train;
@@ -21,6 +22,8 @@ enum Command {
     /// Legal actions, perft, setups: the rules from the command line
     #[command(subcommand)]
     Rules(rules::Command),
+    /// How fast this machine is, and how much of it each part uses
+    Bench(bench::BenchArguments),
     /// What the program finds on this machine, and the remedy for what is wrong
     Doctor(doctor::DoctorArguments),
     /// Trains an agent by self-play, as a config file says
@@ -35,6 +38,7 @@ enum Command {
 pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     match arguments.command {
         Command::Rules(command) => rules::run(command),
+        Command::Bench(arguments) => bench::run(arguments),
         Command::Doctor(arguments) => doctor::run(arguments),
         Command::Train(arguments) => train::run(arguments),
     }

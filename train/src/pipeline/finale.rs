@@ -3,12 +3,11 @@
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 
-use cyvasse_models::{Net, checkpoint};
+use cyvasse_models::{Net, NetEvaluator, checkpoint};
 use cyvasse_selfplay::search::SearchSettings;
 use cyvasse_selfplay::{Purpose, derive};
 use rayon::prelude::*;
 
-use super::games::evaluators;
 use super::train::{Run, RunEnd};
 use crate::checkpoints::{PLAY_NET, made_for};
 use crate::evaluation::{Agent, Match, Player, PlayerError, Random, Score, play_match};
@@ -36,7 +35,7 @@ pub(super) fn evaluate(run: &Run<'_>) -> anyhow::Result<RunEnd> {
 fn agents(run: &Run<'_>, net: &Net) -> Vec<Box<dyn Player>> {
     let policy = run.config.evaluation.policy.clone();
     let settings = SearchSettings { policy, ..run.config.search.clone() };
-    evaluators(net, &run.rules, run.config.selfplay.workers)
+    NetEvaluator::for_workers(net, &run.rules, run.config.selfplay.workers)
         .into_iter()
         .map(|evaluator| Box::new(Agent::new(evaluator, settings.clone())) as Box<dyn Player>)
         .collect()

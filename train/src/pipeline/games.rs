@@ -1,12 +1,10 @@
 //! The self-play part of a round, with its progress on the screen.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use cyvasse_env::Rules;
-use cyvasse_models::{InferenceNet, Net, NetEvaluator};
+use cyvasse_models::NetEvaluator;
 use cyvasse_selfplay::play::{Progress, Round};
 use cyvasse_selfplay::{GameRecord, Remembering, SetupPool};
 
@@ -24,7 +22,7 @@ pub(super) fn play(
     let settings = &config.selfplay;
     let progress = Progress::default();
     let remembered = config.games.remembered_evaluations;
-    let mut evaluators: Vec<_> = evaluators(&trainer.net, rules, settings.workers)
+    let mut evaluators: Vec<_> = NetEvaluator::for_workers(&trainer.net, rules, settings.workers)
         .into_iter()
         .map(|evaluator| Remembering::new(evaluator, remembered, &progress.remembered))
         .collect();
@@ -60,12 +58,6 @@ impl Drop for SetOnDrop<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
-}
-
-/// Evaluators for several workers, which share a copy of the network.
-pub(super) fn evaluators(net: &Net, rules: &Arc<Rules>, count: u32) -> Vec<NetEvaluator> {
-    let net = InferenceNet::new(net);
-    (0..count).map(|_| NetEvaluator::new(net.share(), rules.clone())).collect()
 }
 
 /// Shows the progress until the round is done.
