@@ -446,7 +446,9 @@ fn mean_value<A>(root: &Frontier<'_, A>, target: &[f32], policy: &PolicySettings
     };
     let values = root.edges.values.iter();
     let worth = values.map(|&value| if value.is_nan() { unvisited } else { value });
-    MoverValue::new(worth.zip(target).map(|(value, share)| share * value).sum())
+    let mean: f32 = worth.zip(target).map(|(value, share)| share * value).sum();
+    // The shares add up to 1 but for rounding.
+    MoverValue::new(mean.clamp(-1.0, 1.0))
 }
 
 /// A number from 0 (included) to 1 (excluded), with 24 random bits.

@@ -23,7 +23,8 @@ pub(super) fn add_noise(priors: &mut [f32], settings: &PuctSettings, rng: &mut i
         return;
     }
     for (prior, noise) in priors.iter_mut().zip(noise) {
-        *prior = (1.0 - share) * *prior + share * noise / sum;
+        // The quotient first: noise of a low concentration is subnormal.
+        *prior = (1.0 - share) * *prior + share * (noise / sum);
     }
 }
 

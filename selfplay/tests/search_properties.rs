@@ -1,0 +1,173 @@
+//! What every search promises, whatever its position, settings, evaluator and
+//! number of leaves in flight.
+
+mod common;
+
+use std::sync::Arc;
+
+use common::standin::StandIn;
+use cyvasse_env::{Action, Game as Played, Rules};
+use cyvasse_selfplay::search::{
+    Cyvasse, Gathered, GumbelSettings, PolicySettings, PuctSettings, Search, SearchResult,
+    SearchSettings,
+};
+use cyvasse_selfplay::{Evaluation, Evaluator, EvaluatorError, Request, Uniform, Wdl};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// Judges in one of several ways.
+enum Judge {
+    Uniform,
+    StandIn(StandIn),
+    /// Certain of everything, and wrong half of the time: all of the prior on
+    /// one action, and the game won (or lost) for whoever is to move.
+    Zealot(Wdl),
+}
+
+impl Evaluator<Cyvasse> for Judge {
+    fn evaluate(
+        &mut self,
+        requests: &[Request<'_, Cyvasse>],
+        answers: &mut [Evaluation],
+    ) -> Result<(), EvaluatorError> {
+        match self {
+            Judge::Uniform => Uniform::new().evaluate(requests, answers),
+            Judge::StandIn(judge) => judge.evaluate(requests, answers),
+            Judge::Zealot(wdl) => {
+                Uniform::new().evaluate(requests, answers)?;
+                for answer in answers {
+                    let middle = answer.logits.len() / 2;
+                    answer.logits[middle] = 1e4;
+                    answer.wdl = *wdl;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+fn random_judge(rng: &mut ChaCha8Rng) -> Judge {
+    match rng.random_range(0..4) {
+        0 => Judge::Uniform,
+        1 => Judge::Zealot(Wdl { win: 1.0, draw: 0.0, loss: 0.0 }),
+        2 => Judge::Zealot(Wdl { win: 0.0, draw: 0.0, loss: 1.0 }),
+        _ => Judge::StandIn(StandIn { sharpness: rng.random_range(0.0..20.0) }),
+    }
+}
+
+/// Settings from all over their range, small values more often.
+fn random_settings(rng: &mut ChaCha8Rng) -> SearchSettings {
+    let policy = if rng.random() {
+        PolicySettings::Gumbel(GumbelSettings {
+            max_considered: rng.random_range(1..80),
+            c_visit: rng.random_range(0.0..100.0),
+            c_scale: 10_f32.powf(rng.random_range(-3.0..2.0)),
+            noise: rng.random_range(0..3) as f32,
+        })
+    } else {
+        PolicySettings::Puct(PuctSettings {
+            c_init: 10_f32.powf(rng.random_range(-2.0..2.0)),
+            c_base: 10_f32.powf(rng.random_range(0.0..5.0)),
+            fpu_reduction: rng.random_range(0.0..2.0),
+            noise_share: rng.random_range(0.0..1.0),
+            noise_concentration: 10_f32.powf(rng.random_range(-2.0..2.0)),
+            temperature: rng.random_range(0.0..2.0),
+            temperature_plies: rng.random_range(0..60),
+        })
+    };
+    SearchSettings {
+        simulations: 1 << rng.random_range(0..10),
+        max_nodes: 2 << rng.random_range(0..12),
+        policy,
+    }
+}
+
+/// Checks a result, at the end of a search or on its way.
+fn check(result: &SearchResult<Action>, settings: &SearchSettings, played: &Played) {
+    let mut legal = Vec::new();
+    played.legal_actions(&mut legal);
+    let actions = |list: Vec<Action>| assert_eq!(list, legal);
+    actions(result.visits.iter().map(|&(action, _)| action).collect());
+    actions(result.policy.iter().map(|&(action, _)| action).collect());
+    assert!(legal.contains(&result.best));
+
+    let visits: u32 = result.visits.iter().map(|&(_, visits)| visits).sum();
+    assert_eq!(visits, result.simulations);
+    assert!(result.simulations <= settings.simulations);
+    // A simulation evaluates one leaf at most, and the root is one more.
+    assert!(result.evaluations <= result.simulations + 1);
+    assert!(result.evaluations <= settings.max_nodes);
+
+    assert!(result.value.get().abs() <= 1.0, "the value is {}", result.value.get());
+    let share: f32 = result.policy.iter().map(|&(_, share)| share).sum();
+    assert!((share - 1.0).abs() < 1e-5, "the shares add up to {share}");
+    assert!(result.policy.iter().all(|&(_, share)| (0.0..=1.0 + 1e-6).contains(&share)));
+    if let Some(proven) = result.proven {
+        assert_eq!(result.value, proven.value());
+    }
+}
+
+/// Runs a search with up to so many leaves in flight, and checks it now and then.
+fn run(
+    search: &mut Search<Cyvasse>,
+    judge: &mut Judge,
+    in_flight: usize,
+    mut look: impl FnMut(&mut Search<Cyvasse>),
+) {
+    for round in 0.. {
+        let mut gathered = search.gather();
+        while gathered == Gathered::Leaf && search.requests().len() < in_flight {
+            gathered = search.gather();
+        }
+        if gathered == Gathered::Done {
+            return;
+        }
+        let requests: Vec<_> = search.requests().collect();
+        let mut answers = vec![Evaluation::blank(); requests.len()];
+        judge.evaluate(&requests, &mut answers).unwrap();
+        drop(requests);
+        assert!((1..=in_flight).contains(&answers.len()), "{} in flight", answers.len());
+        // Some of the answers only: the others stay in flight.
+        let applied = if round % 3 == 0 { answers.len() } else { answers.len().div_ceil(2) };
+        answers[..applied].iter().for_each(|answer| search.apply(answer));
+        if round % 5 == 0 {
+            look(search);
+        }
+    }
+}
+
+#[test]
+fn searches_keep_their_promises() {
+    let rules = Arc::new(Rules::iron_throne());
+    for seed in 0..400 {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let played = common::random_game(&rules, rng.random_range(0..80), seed);
+        let settings = random_settings(&mut rng);
+        let mut judge = random_judge(&mut rng);
+        let in_flight = rng.random_range(1..24);
+        let ply = played.position().plies();
+        let position = played.position().clone();
+        let game = Cyvasse { rules: rules.clone() };
+        let mut search =
+            Search::new(game.clone(), settings.clone(), position, played.earlier(), seed);
+        // A temperature draws lots, so that looking changes what comes after.
+        run(&mut search, &mut judge, in_flight, |search| {
+            check(&search.result(u16::MAX), &settings, &played);
+        });
+        let result = search.result(ply);
+        check(&result, &settings, &played);
+        // It ends for a reason.
+        let full = result.evaluations + result.simulations >= settings.max_nodes - 1;
+        let spent = result.simulations == settings.simulations;
+        assert!(result.proven.is_some() || spent || full, "{result:?} of {settings:?}");
+
+        // A search that has done something else before does the same.
+        let mut other = Search::new(game, settings.clone(), played.position().clone(), &[], 1);
+        if seed % 2 == 0 {
+            run(&mut other, &mut judge, in_flight, |_| {});
+        }
+        other.restart(played.position().clone(), played.earlier(), seed);
+        run(&mut other, &mut judge, in_flight, |_| {});
+        assert_eq!(format!("{:?}", other.result(ply)), format!("{result:?}"));
+    }
+}
