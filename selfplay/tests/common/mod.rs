@@ -1,6 +1,7 @@
 //! Helpers that several tests share.
 #![allow(dead_code)] // not every test uses all of them
 
+pub(crate) mod brute_force;
 pub(crate) mod connect_four;
 pub(crate) mod standin;
 
