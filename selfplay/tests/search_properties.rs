@@ -122,10 +122,7 @@ fn run(
         if gathered == Gathered::Done {
             return;
         }
-        let requests: Vec<_> = search.requests().collect();
-        let mut answers = vec![Evaluation::blank(); requests.len()];
-        judge.evaluate(&requests, &mut answers).unwrap();
-        drop(requests);
+        let answers = common::answers(search, judge);
         assert!((1..=in_flight).contains(&answers.len()), "{} in flight", answers.len());
         // Some of the answers only: the others stay in flight.
         let applied = if round % 3 == 0 { answers.len() } else { answers.len().div_ceil(2) };

@@ -72,12 +72,19 @@ pub(crate) fn run_with<G: Game>(
         if gathered == Gathered::Done {
             return;
         }
-        let requests: Vec<_> = search.requests().collect();
-        let mut answers = vec![Evaluation::blank(); requests.len()];
-        evaluator.evaluate(&requests, &mut answers).unwrap();
-        drop(requests);
-        answers.iter().for_each(|answer| search.apply(answer));
+        answers(search, evaluator).iter().for_each(|answer| search.apply(answer));
     }
+}
+
+/// What an evaluator says of the leaves in flight.
+pub(crate) fn answers<G: Game>(
+    search: &Search<G>,
+    evaluator: &mut impl Evaluator<G>,
+) -> Vec<Evaluation> {
+    let requests: Vec<_> = search.requests().collect();
+    let mut answers = vec![Evaluation::blank(); requests.len()];
+    evaluator.evaluate(&requests, &mut answers).unwrap();
+    answers
 }
 
 /// A game some random plies from its start, still going on.
