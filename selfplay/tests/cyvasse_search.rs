@@ -4,48 +4,21 @@ mod common;
 
 use std::sync::Arc;
 
+use common::brute_force::{KingHunt, after};
 use cyvasse_env::{Action, Position, Rules};
 use cyvasse_selfplay::search::{Cyvasse, Search, SearchSettings};
 use cyvasse_selfplay::{Evaluation, Evaluator, EvaluatorError, Proven, Request, Uniform, Wdl};
-
-/// Plies to a king's capture that the side to move can force within `depth`
-/// plies, by full-width search; draws by the rules are too far away to matter.
-fn forced_win(position: &Position, rules: &Rules, depth: u16) -> Option<u16> {
-    (1..=depth).step_by(2).find(|&depth| can_win(position, rules, depth))
-}
-
-fn can_win(position: &Position, rules: &Rules, depth: u16) -> bool {
-    let mut actions = Vec::new();
-    position.legal_actions(rules, &mut actions);
-    if actions.iter().any(|&action| position.captures_king(action)) {
-        return true;
-    }
-    depth > 2 && actions.iter().any(|&action| loses(&after(position, action), rules, depth - 1))
-}
-
-/// Whether the side to move cannot avoid its king's capture within `depth`.
-fn loses(position: &Position, rules: &Rules, depth: u16) -> bool {
-    let mut actions = Vec::new();
-    position.legal_actions(rules, &mut actions);
-    !actions.iter().any(|&action| position.captures_king(action))
-        && actions.iter().all(|&action| can_win(&after(position, action), rules, depth - 1))
-}
-
-fn after(position: &Position, action: Action) -> Position {
-    let mut next = position.clone();
-    next.play_unchecked(action);
-    next
-}
 
 #[test]
 fn forced_king_captures_are_found_and_proven_values_are_true() {
     let rules = Arc::new(Rules::iron_throne());
     let game = Cyvasse { rules: rules.clone() };
+    let mut hunt = KingHunt::new(&rules);
     let (mut wins, mut found) = (0, 0);
     for seed in 0..150 {
         let played = common::random_game(&rules, 10 + seed as usize % 40, seed);
         let position = played.position().clone();
-        let solution = forced_win(&position, &rules, 3);
+        let solution = hunt.win(&position, 3);
         for settings in [common::gumbel(2000), common::puct(2000)] {
             // A leaf at a time on even seeds, several in flight on odd ones.
             let mut search =
@@ -56,7 +29,7 @@ fn forced_king_captures_are_found_and_proven_values_are_true() {
                 assert!(solution.is_some_and(|true_plies| true_plies <= plies), "{position}");
             }
             if let Some(Proven::Loss(plies)) = result.proven.filter(|proven| proven.plies() <= 2) {
-                assert!(loses(&position, &rules, plies), "{position}");
+                assert!(hunt.loss(&position, plies).is_some(), "{position}");
             }
             if let Some(plies) = solution {
                 wins += 1;
