@@ -14,7 +14,7 @@
 use std::hint::black_box;
 use std::path::Path;
 
-use cyvasse_models::{InferenceNet, Net, NetConfig, TensorFile};
+use cyvasse_models::{InferenceNet, Net, NetConfig, Precision, TensorFile};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::json;
 use tch::{Device, Kind, Tensor};
@@ -92,7 +92,8 @@ fn measure(net: &Net, batch: usize, repeats: usize) -> serde_json::Value {
     let planes = random_planes(config, batch);
     let values = Vec::<f32>::try_from(planes.flatten(0, 3)).expect("f32");
     let actions = actions(batch, config);
-    let (fast, libtorch) = (InferenceNet::new(net), InferenceNet::with_libtorch(net));
+    let (fast, libtorch) =
+        (InferenceNet::new(net), InferenceNet::with_libtorch(net, Precision::Single));
     let matrix = Tensor::rand([SGEMM_SIDE, SGEMM_SIDE], (Kind::Float, Device::Cpu));
     let mut times: [Vec<f64>; 4] = Default::default();
     for _ in 0..repeats {

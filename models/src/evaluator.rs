@@ -5,8 +5,9 @@ use std::sync::Arc;
 use cyvasse_env::{ENCODED_LEN, PASS_INDEX, Rules, encode};
 use cyvasse_selfplay::search::Cyvasse;
 use cyvasse_selfplay::{Evaluation, Evaluator, EvaluatorError, Request, Wdl};
+use tch::Device;
 
-use crate::inference::InferenceNet;
+use crate::inference::{InferenceClient, InferenceNet, Precision, ServedBatches, serve};
 use crate::net::Net;
 
 /// Evaluates positions with a network.
@@ -14,24 +15,64 @@ use crate::net::Net;
 /// Every worker has its own, which may share its weights with the others
 /// ([`InferenceNet::share`]).
 pub struct NetEvaluator {
-    net: InferenceNet,
+    source: Source,
     rules: Arc<Rules>,
     planes: Vec<f32>,
     actions: Vec<Vec<u16>>,
 }
 
+/// Who evaluates.
+enum Source {
+    /// The worker's own thread.
+    Own(InferenceNet),
+    /// A thread that evaluates for all workers.
+    Server(InferenceClient),
+}
+
 impl NetEvaluator {
-    /// An evaluator of positions under `rules`.
+    /// An evaluator of positions under `rules`, on the calling thread.
     #[must_use]
     pub fn new(net: InferenceNet, rules: Arc<Rules>) -> NetEvaluator {
-        NetEvaluator { net, rules, planes: Vec::new(), actions: Vec::new() }
+        NetEvaluator::with(Source::Own(net), rules)
     }
 
-    /// Evaluators for several workers, which share a copy of the network.
+    /// An evaluator by a server.
     #[must_use]
-    pub fn for_workers(net: &Net, rules: &Arc<Rules>, count: u32) -> Vec<NetEvaluator> {
-        let net = InferenceNet::new(net);
-        (0..count).map(|_| NetEvaluator::new(net.share(), rules.clone())).collect()
+    pub fn served(client: InferenceClient, rules: Arc<Rules>) -> NetEvaluator {
+        NetEvaluator::with(Source::Server(client), rules)
+    }
+
+    fn with(source: Source, rules: Arc<Rules>) -> NetEvaluator {
+        NetEvaluator { source, rules, planes: Vec::new(), actions: Vec::new() }
+    }
+
+    /// Evaluators for several workers with a copy of the network. On a CPU each
+    /// evaluates on its own thread, elsewhere one thread does for all, with
+    /// numbers of this precision, up to `max_batch` positions at once.
+    #[must_use]
+    pub fn for_workers(
+        net: &Net,
+        rules: &Arc<Rules>,
+        workers: usize,
+        precision: Precision,
+        max_batch: usize,
+    ) -> Vec<NetEvaluator> {
+        if net.device() == Device::Cpu {
+            let net = InferenceNet::new(net);
+            return (0..workers).map(|_| NetEvaluator::new(net.share(), rules.clone())).collect();
+        }
+        let net = InferenceNet::with_libtorch(net, precision);
+        let clients = serve(net, workers, max_batch).into_iter();
+        clients.map(|client| NetEvaluator::served(client, rules.clone())).collect()
+    }
+
+    /// What the server has evaluated for all its clients; `None` without one.
+    #[must_use]
+    pub fn served_batches(&self) -> Option<&ServedBatches> {
+        match &self.source {
+            Source::Own(_) => None,
+            Source::Server(client) => Some(client.served()),
+        }
     }
 
     /// Encodes the positions and the indices of their legal actions.
@@ -57,7 +98,14 @@ impl Evaluator<Cyvasse> for NetEvaluator {
         answers: &mut [Evaluation],
     ) -> Result<(), EvaluatorError> {
         self.prepare(requests);
-        let evaluation = self.net.evaluate(&self.planes, &self.actions);
+        let evaluation = match &self.source {
+            Source::Own(net) => net.evaluate(&self.planes, &self.actions),
+            Source::Server(client) => {
+                client.evaluate(self.planes.clone(), self.actions.clone()).map_err(|ended| {
+                    EvaluatorError { batch: requests.len(), reason: ended.to_string() }
+                })?
+            }
+        };
         let numbers = evaluation.policy.iter().chain(evaluation.value.as_flattened());
         if numbers.into_iter().any(|number| !number.is_finite()) {
             let reason = "the network's answer is not finite".into();

@@ -21,6 +21,8 @@ mod tensor_file;
 
 pub use config::{BOARD_SIDE, ConfigError, NetConfig, OUTCOMES, TILES};
 pub use evaluator::NetEvaluator;
-pub use inference::{Evaluation, InferenceNet};
+pub use inference::{
+    Evaluation, InferenceClient, InferenceNet, Precision, ServedBatches, ServerEnded, serve,
+};
 pub use net::{Net, Outputs};
 pub use tensor_file::{CHECKSUM_KEY, TensorFile, TensorFileError};

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cyvasse_env::{ACTION_PLANES, PLANES, Rules};
-use cyvasse_models::NetConfig;
 use cyvasse_models::optim::OptimizerConfig;
+use cyvasse_models::{Net, NetConfig, NetEvaluator, Precision};
 use cyvasse_selfplay::play::GameSettings;
 use cyvasse_selfplay::search::SearchSettings;
 use serde::{Deserialize, Serialize};
@@ -86,6 +86,23 @@ pub struct SelfPlayConfig {
     pub slots: u32,
     /// Plies that every slot plays in a round.
     pub plies_per_slot: u32,
+    /// The numbers that networks are evaluated with on a GPU; single on a CPU.
+    pub precision: Precision,
+}
+
+impl SelfPlayConfig {
+    /// Leaves that a worker has evaluated at once: one for each of its slots.
+    #[must_use]
+    pub fn batch(&self) -> u32 {
+        self.slots.div_ceil(self.workers.max(1))
+    }
+
+    /// An evaluator for each worker.
+    #[must_use]
+    pub fn evaluators(&self, net: &Net, rules: &Arc<Rules>) -> Vec<NetEvaluator> {
+        let (workers, slots) = (self.workers as usize, self.slots as usize);
+        NetEvaluator::for_workers(net, rules, workers, self.precision, slots)
+    }
 }
 
 /// How the network learns.
@@ -256,6 +273,12 @@ impl Config {
                 "selfplay.slots",
                 selfplay.slots,
                 "at least as many as `selfplay.workers`",
+            ),
+            Bound::new(
+                run.device == DeviceName::Cuda || selfplay.precision == Precision::Single,
+                "selfplay.precision",
+                "\"half\"",
+                "\"single\" where `run.device` is \"cpu\"",
             ),
             Bound::count("selfplay.plies_per_slot", selfplay.plies_per_slot, 1, 1_000_000),
             Bound::count("training.batch_size", training.batch_size, 2, 65_536),

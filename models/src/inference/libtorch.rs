@@ -1,7 +1,8 @@
 //! Evaluation by libtorch, on any device.
 
-use tch::{Device, Tensor};
+use tch::{Device, Kind, Tensor};
 
+use super::Precision;
 use super::folded::{Affine, Folded};
 use crate::layers::{conv, pool, tiles};
 use crate::net::{Outputs, as_map};
@@ -10,6 +11,7 @@ use crate::net::{Outputs, as_map};
 #[derive(Debug)]
 pub(super) struct LibtorchNet {
     pub(super) device: Device,
+    kind: Kind,
     input_planes: usize,
     stem: Layer,
     tower: Vec<[Layer; 2]>,
@@ -27,11 +29,14 @@ struct Layer {
 }
 
 impl Layer {
-    fn new(layer: &Affine, device: Device) -> Self {
+    fn new(layer: &Affine, device: Device, kind: Kind) -> Self {
         let shape = [layer.outputs, layer.inputs, layer.kernel, layer.kernel].map(|n| n as i64);
         Self {
-            weight: Tensor::from_slice(&layer.weight).reshape(shape).to_device(device),
-            bias: Tensor::from_slice(&layer.bias).to_device(device),
+            weight: Tensor::from_slice(&layer.weight)
+                .reshape(shape)
+                .to_device(device)
+                .to_kind(kind),
+            bias: Tensor::from_slice(&layer.bias).to_device(device).to_kind(kind),
         }
     }
 
@@ -49,10 +54,15 @@ impl Layer {
 }
 
 impl LibtorchNet {
-    pub(super) fn new(net: &Folded, device: Device) -> Self {
-        let layer = |layer| Layer::new(layer, device);
+    pub(super) fn new(net: &Folded, device: Device, precision: Precision) -> Self {
+        let kind = match precision {
+            Precision::Single => Kind::Float,
+            Precision::Half => Kind::Half,
+        };
+        let layer = |layer| Layer::new(layer, device, kind);
         Self {
             device,
+            kind,
             input_planes: net.stem.inputs,
             stem: layer(&net.stem),
             tower: net.tower.iter().map(|[a, b]| [layer(a), layer(b)]).collect(),
@@ -69,6 +79,7 @@ impl LibtorchNet {
     pub(super) fn share(&self) -> Self {
         Self {
             device: self.device,
+            kind: self.kind,
             input_planes: self.input_planes,
             stem: self.stem.share(),
             tower: self.tower.iter().map(|block| block.each_ref().map(Layer::share)).collect(),
@@ -82,7 +93,8 @@ impl LibtorchNet {
 
     pub(super) fn forward(&self, planes: &Tensor) -> Outputs {
         tch::no_grad(|| {
-            let mut map = self.stem.conv(&as_map(planes, self.input_planes)).relu_();
+            let planes = as_map(planes, self.input_planes).to_kind(self.kind);
+            let mut map = self.stem.conv(&planes).relu_();
             for [first, second] in &self.tower {
                 let mut inner = second.conv(&first.conv(&map).relu_());
                 map = inner.g_add_(&map).relu_();
@@ -91,7 +103,7 @@ impl LibtorchNet {
             let policy = self.policy_out.linear(&tiles(&mixed)).flatten(1, 2);
             let pooled = pool(&self.value_mix.conv(&map).relu_());
             let value = self.value_out.linear(&self.value_hidden.linear(&pooled).relu_());
-            Outputs { policy, value }
+            Outputs { policy: policy.to_kind(Kind::Float), value: value.to_kind(Kind::Float) }
         })
     }
 }

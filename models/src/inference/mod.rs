@@ -11,7 +11,10 @@ mod dense;
 mod folded;
 mod lanes;
 mod libtorch;
+mod server;
 mod winograd;
+
+pub use server::{InferenceClient, ServedBatches, ServerEnded, serve};
 
 use tch::{Device, Tensor};
 
@@ -38,6 +41,16 @@ enum Engine {
     Libtorch(LibtorchNet),
 }
 
+/// The numbers that libtorch calculates with; the answers are f32 either way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Precision {
+    /// f32.
+    Single,
+    /// f16: faster on a GPU, with three significant digits.
+    Half,
+}
+
 /// What [`InferenceNet::evaluate`] says about a batch of positions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evaluation {
@@ -58,13 +71,14 @@ impl InferenceNet {
                 config: net.config().clone(),
                 engine: Engine::Cpu(Box::new(CpuNet::new(&Folded::new(net)))),
             },
-            _ => Self::with_libtorch(net),
+            _ => Self::with_libtorch(net, Precision::Single),
         }
     }
 
-    /// Copies the weights of `net`, on its device, to be evaluated by libtorch.
-    pub fn with_libtorch(net: &Net) -> Self {
-        let engine = LibtorchNet::new(&Folded::new(net), net.device());
+    /// Copies the weights of `net`, on its device, to be evaluated by libtorch
+    /// with numbers of this precision.
+    pub fn with_libtorch(net: &Net, precision: Precision) -> Self {
+        let engine = LibtorchNet::new(&Folded::new(net), net.device(), precision);
         Self { config: net.config().clone(), engine: Engine::Libtorch(engine) }
     }
 

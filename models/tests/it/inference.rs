@@ -1,7 +1,7 @@
 //! Inference networks say what the network that they were made of says.
 
 use crate::common::{assert_close, disturb, noise, small_config};
-use cyvasse_models::{InferenceNet, Net, NetConfig, Outputs};
+use cyvasse_models::{InferenceNet, Net, NetConfig, Outputs, Precision};
 use tch::{Device, Tensor};
 
 /// Compares both ways of evaluation with the network that they are made of.
@@ -10,7 +10,8 @@ fn check(config: &NetConfig, seed: u64, batch: i64) {
     disturb(&net, seed);
     let planes = noise(&[batch, 8, 8, config.input_planes as i64], seed);
     let expected = net.forward(&planes);
-    for inference in [InferenceNet::new(&net), InferenceNet::with_libtorch(&net)] {
+    for inference in [InferenceNet::new(&net), InferenceNet::with_libtorch(&net, Precision::Single)]
+    {
         let found = inference.forward(&planes);
         assert_eq!(found.policy.size(), [batch, config.policy_size() as i64]);
         assert_eq!(found.value.size(), [batch, 3]);
@@ -88,7 +89,8 @@ fn stays_as_it_is_while_training_goes_on() {
 fn is_shared_between_threads() {
     let net = Net::new(&small_config(), 3, Device::Cpu).unwrap();
     disturb(&net, 3);
-    for inference in [InferenceNet::new(&net), InferenceNet::with_libtorch(&net)] {
+    for inference in [InferenceNet::new(&net), InferenceNet::with_libtorch(&net, Precision::Single)]
+    {
         let evaluate = |net: InferenceNet| {
             move || {
                 let planes: Vec<f32> = noise(&[2, 8, 8, 6], 3).flatten(0, 3).try_into().unwrap();

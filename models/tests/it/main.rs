@@ -6,4 +6,5 @@ mod common;
 mod inference;
 mod optimizer;
 mod parity;
+mod server;
 mod training;

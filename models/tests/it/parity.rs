@@ -2,7 +2,7 @@
 //! in PyTorch (`scripts/make_torch_vectors.py`).
 
 use crate::common::{assert_close, data};
-use cyvasse_models::{InferenceNet, Net, NetConfig, TensorFile, loss};
+use cyvasse_models::{InferenceNet, Net, NetConfig, Precision, TensorFile, loss};
 use tch::{Device, Kind};
 
 fn net_and_numbers() -> (Net, TensorFile) {
@@ -24,7 +24,7 @@ fn evaluates_as_pytorch_does() {
     let all = [
         net.forward(planes),
         InferenceNet::new(&net).forward(planes),
-        InferenceNet::with_libtorch(&net).forward(planes),
+        InferenceNet::with_libtorch(&net, Precision::Single).forward(planes),
     ];
     for outputs in all {
         assert_close("policy", &outputs.policy, &file.tensors["eval/policy"], 2e-5);

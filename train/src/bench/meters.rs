@@ -75,7 +75,7 @@ impl Meters {
         let mut meters = Meters {
             pool: ThreadPoolBuilder::new().num_threads(threads as usize).build()?,
             positions: middlegames(&rules, POSITIONS, SEED),
-            evaluators: NetEvaluator::for_workers(&net, &rules, threads),
+            evaluators: config.selfplay.evaluators(&net, &rules),
             trainer: Trainer::new(net, optimizer, config.training.clone(), rules.clone()),
             window: Window::new(config.training.window_positions as usize),
             config,
@@ -155,7 +155,7 @@ impl Meters {
     /// Evaluations a second of the network on all threads, in self-play's
     /// batches.
     fn network(&mut self) -> anyhow::Result<f64> {
-        let batch = self.config.selfplay.slots.div_ceil(self.config.selfplay.workers) as usize;
+        let batch = self.config.selfplay.batch() as usize;
         let positions: Vec<&Position> = self.positions.iter().cycle().take(batch).collect();
         let batch = Batch::new(&positions, &self.rules);
         let rates = thread::scope(|scope| {
@@ -192,6 +192,7 @@ impl Meters {
 
     /// What self-play does in a slice.
     fn selfplay(&mut self) -> anyhow::Result<SelfPlayRates> {
+        let before = served(&self.evaluators).unwrap_or_default();
         let progress = Progress::default();
         let stop = AtomicBool::new(false);
         let remembered = self.config.games.remembered_evaluations;
@@ -219,12 +220,15 @@ impl Meters {
         let seconds = start.elapsed().as_secs_f64();
         let count = |count: &AtomicU64| count.load(Ordering::Relaxed) as f64;
         let asked = count(&progress.evaluations);
+        let own = (asked, count(&progress.batches), self.config.selfplay.batch());
+        let (positions, batches, full) = served(&self.evaluators)
+            .map_or(own, |now| (now.0 - before.0, now.1 - before.1, self.config.selfplay.slots));
         Ok(SelfPlayRates {
             evaluations: (asked - count(&progress.remembered)) / seconds,
             simulations: count(&progress.simulations) / seconds,
             positions: count(&progress.plies) / seconds,
             games: count(&progress.games) / seconds,
-            batch: asked / count(&progress.batches).max(1.0),
+            fill: positions / batches.max(1.0) / f64::from(full),
         })
     }
 
@@ -264,6 +268,14 @@ impl Meters {
             self.positions.len() as u64
         })
     }
+}
+
+/// Positions and batches that the evaluators' server has evaluated, if they
+/// have one.
+fn served(evaluators: &[NetEvaluator]) -> Option<(f64, f64)> {
+    let served = evaluators.first()?.served_batches()?;
+    let count = |count: &AtomicU64| count.load(Ordering::Relaxed) as f64;
+    Some((count(&served.positions), count(&served.batches)))
 }
 
 /// Positions to be evaluated together.

@@ -59,8 +59,8 @@ struct SelfPlayRates {
     simulations: f64,
     positions: f64,
     games: f64,
-    /// Mean positions of an evaluated batch.
-    batch: f64,
+    /// Mean share of a batch that is filled.
+    fill: f64,
 }
 
 /// Measures on this machine what a config asks for.

@@ -71,7 +71,7 @@ impl Report {
     pub(super) fn new(config: &Config, flops: f64, turns: &[Turn]) -> Report {
         let over = |number: &dyn Fn(&Turn) -> f64| median(turns.iter().map(number).collect());
         let threads = config.selfplay.workers;
-        let batch = config.selfplay.slots.div_ceil(threads);
+        let batch = config.selfplay.batch();
         let share = f64::from(config.training.threads) / f64::from(threads);
         Report {
             threads,
@@ -86,7 +86,7 @@ impl Report {
             selfplay_positions_per_s: over(&|turn| turn.selfplay.positions),
             selfplay_games_per_hour: over(&|turn| turn.selfplay.games * 3600.0),
             selfplay_of_network: over(&|turn| turn.selfplay.evaluations / turn.network),
-            selfplay_batch_fill: over(&|turn| turn.selfplay.batch / f64::from(batch)),
+            selfplay_batch_fill: over(&|turn| turn.selfplay.fill),
             trainer_samples_per_s: over(&|turn| turn.trainer),
             trainer_of_sgemm: over(&|turn| 3.0 * turn.trainer * flops / (turn.sgemm * share)),
             perft_leaf_nodes_per_s: over(&|turn| turn.perft_leaves),

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 
-use cyvasse_models::{Net, NetEvaluator, checkpoint};
+use cyvasse_models::{Net, checkpoint};
 use cyvasse_selfplay::search::SearchSettings;
 use cyvasse_selfplay::{Purpose, derive};
 use rayon::prelude::*;
@@ -35,7 +35,9 @@ pub(super) fn evaluate(run: &Run<'_>) -> anyhow::Result<RunEnd> {
 fn agents(run: &Run<'_>, net: &Net) -> Vec<Box<dyn Player>> {
     let policy = run.config.evaluation.policy.clone();
     let settings = SearchSettings { policy, ..run.config.search.clone() };
-    NetEvaluator::for_workers(net, &run.rules, run.config.selfplay.workers)
+    run.config
+        .selfplay
+        .evaluators(net, &run.rules)
         .into_iter()
         .map(|evaluator| Box::new(Agent::new(evaluator, settings.clone())) as Box<dyn Player>)
         .collect()

@@ -4,7 +4,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use cyvasse_models::NetEvaluator;
 use cyvasse_selfplay::play::{Progress, Round};
 use cyvasse_selfplay::{GameRecord, Remembering, SetupPool};
 
@@ -22,7 +21,8 @@ pub(super) fn play(
     let settings = &config.selfplay;
     let progress = Progress::default();
     let remembered = config.games.remembered_evaluations;
-    let mut evaluators: Vec<_> = NetEvaluator::for_workers(&trainer.net, rules, settings.workers)
+    let mut evaluators: Vec<_> = settings
+        .evaluators(&trainer.net, rules)
         .into_iter()
         .map(|evaluator| Remembering::new(evaluator, remembered, &progress.remembered))
         .collect();
