@@ -79,7 +79,8 @@ fn shuttled(start: Played, rng: &mut ChaCha8Rng) -> Option<Played> {
     });
     let back = back.collect::<Option<Vec<Action>>>()?;
     let cycle = [back, there].concat();
-    for ply in 0..rng.random_range(3..6) {
+    // The eighth ply makes the start occur for the third time.
+    for ply in 0..rng.random_range(4..6) {
         game.play(cycle[ply % 4]).ok()?;
     }
     game.outcome().is_none().then_some(game)
@@ -93,8 +94,7 @@ fn game(rules: &Arc<Rules>, seed: u64) -> Option<Played> {
     let (quiet, plies) = match seed % 3 {
         0 => (rules.draws.no_progress_plies - left, 200),
         1 => (5, rules.draws.max_plies - left),
-        // The shuttling takes five to seven plies of the rest.
-        _ => (5, rules.draws.max_plies - left - 6),
+        _ => (5, 100),
     };
     let game = Played::new(rules.clone(), small_position(rules, quiet, plies, rng));
     if seed % 3 == 2 { shuttled(game, rng) } else { Some(game) }
@@ -123,7 +123,8 @@ fn keeps(game: &Played, action: Action, verdict: Verdict) -> bool {
 }
 
 /// Games near a draw, 60 of each of the three ways. In a third of them the draw
-/// changes what they come to: without it they were won or lost.
+/// changes what they come to: without it they were won or lost. Of the others
+/// with a repetition at hand all are won or lost all the same.
 fn games(rules: &Arc<Rules>) -> Vec<(Played, Verdict)> {
     let mut wanted = [[40, 20]; 3];
     let mut hunt = KingHunt::new(rules);
@@ -143,7 +144,7 @@ fn games(rules: &Arc<Rules>) -> Vec<(Played, Verdict)> {
         let win = hunt.win(game.position(), PLIES).map(Verdict::Win);
         let without = win.or(hunt.loss(game.position(), PLIES).map(Verdict::Loss));
         let wanted = &mut wanted[seed as usize % 3];
-        if without.is_none() && wanted[0] == 0 {
+        if without.is_none() && (wanted[0] == 0 || seed % 3 == 2) {
             continue;
         }
         let verdict = exhaust(&game, PLIES);
