@@ -166,7 +166,7 @@ fn draws_are_seen_where_they_are_and_nowhere_else() {
     }
     let all: [(SearchSettings, usize); 3] =
         [(wide, 1), (common::puct(2_000), 1), (common::puct(2_000), 8)];
-    let (mut told, mut decided) = (0, 0);
+    let (mut told, mut decided, mut continued) = (0, 0, 0);
     for (seed, (game, verdict)) in games(&rules).into_iter().enumerate() {
         for (settings, in_flight) in &all {
             let cyvasse = Cyvasse { rules: rules.clone() };
@@ -180,7 +180,22 @@ fn draws_are_seen_where_they_are_and_nowhere_else() {
             assert!(keeps(&game, result.best, verdict), "{what}");
             told += usize::from(verdict != Verdict::Open);
             decided += usize::from(result.proven.is_some());
+
+            // The next search goes on from this tree.
+            let mut next = game.clone();
+            next.play_unchecked(result.best);
+            if next.outcome().is_some() {
+                continue;
+            }
+            search.advance(result.best, next.position().clone(), next.earlier(), seed);
+            common::run(&mut search, *in_flight);
+            let proven = search.result(0).proven;
+            let verdict = exhaust(&next, PLIES);
+            let what = format!("then {}: {proven:?}, not {verdict:?}", next.position());
+            assert!(proven.is_none_or(|proven| agrees(proven, verdict)), "{what}");
+            continued += 1;
         }
     }
     assert!(told >= 400 && decided >= 350, "{decided} decided, {told} could be");
+    assert!(continued >= 300, "only {continued} were continued");
 }

@@ -14,9 +14,10 @@ use peak_alloc::PeakAlloc;
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
-/// 1,000 searches, one in ten of them given up with leaves in flight.
+/// 1,000 searches, some of which go on from the tree of the one before, and
+/// one in ten given up with leaves in flight.
 fn thousand_searches(search: &mut Search<Cyvasse>, games: &[Played]) {
-    for seed in 0..1_000 {
+    for seed in 0..500 {
         let played = &games[seed as usize % games.len()];
         search.restart(played.position().clone(), played.earlier(), seed);
         if seed % 10 == 0 {
@@ -25,10 +26,18 @@ fn thousand_searches(search: &mut Search<Cyvasse>, games: &[Played]) {
             for _ in 0..seed % 16 {
                 search.gather();
             }
-        } else {
-            common::run(search, 1 + seed as usize % 4);
-            search.result(0);
+            search.restart(played.position().clone(), played.earlier(), seed + 1);
         }
+        common::run(search, 1 + seed as usize % 4);
+        let best = search.result(0).best;
+        let mut next = played.clone();
+        next.play_unchecked(best);
+        if next.outcome().is_none() {
+            search.advance(best, next.position().clone(), next.earlier(), seed);
+        } else {
+            search.restart(played.position().clone(), played.earlier(), seed + 2);
+        }
+        common::run(search, 1);
     }
 }
 
@@ -46,7 +55,7 @@ fn bytes_in_use(settings: SearchSettings, games: &[Played]) -> Vec<usize> {
 }
 
 #[test]
-fn ten_thousand_searches_need_the_memory_of_the_first_thousand() {
+fn ten_thousand_searches_need_no_more_memory_than_the_first() {
     let rules = Arc::new(Rules::iron_throne());
     let games: Vec<Played> =
         (0..50).map(|seed| common::random_game(&rules, seed as usize, seed)).collect();
@@ -54,7 +63,11 @@ fn ten_thousand_searches_need_the_memory_of_the_first_thousand() {
         let before = MEMORY.current_usage();
         let bytes = bytes_in_use(settings, &games);
         assert!(bytes[0] > before, "nothing is counted");
-        assert!(bytes.iter().all(|&bytes_now| bytes_now <= bytes[0]), "{before}, then {bytes:?}");
+        // Two trees take turns when a search goes on from the last one: it takes
+        // some turns until both have been through the largest.
+        let (early, late) = bytes.split_at(5);
+        assert!(late.iter().all(|&bytes| bytes == late[0]), "{before}, then {bytes:?}");
+        assert!(late[0] - early[0] < early[0] / 100, "{before}, then {bytes:?}");
         drop(bytes);
         // And none is left when the search is dropped.
         assert_eq!(MEMORY.current_usage(), before);

@@ -3,6 +3,7 @@
 
 mod common;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use common::standin::StandIn;
@@ -86,13 +87,15 @@ fn random_settings(rng: &mut ChaCha8Rng) -> SearchSettings {
 fn check(result: &SearchResult<Action>, settings: &SearchSettings, played: &Played) {
     let mut legal = Vec::new();
     played.legal_actions(&mut legal);
-    let actions = |list: Vec<Action>| assert_eq!(list, legal);
-    actions(result.visits.iter().map(|&(action, _)| action).collect());
-    actions(result.policy.iter().map(|&(action, _)| action).collect());
+    let legal: HashSet<Action> = legal.into_iter().collect();
+    // The order is that of the list, but where the search went on from another.
+    let visited: HashSet<Action> = result.visits.iter().map(|&(action, _)| action).collect();
+    assert_eq!((&visited, result.visits.len()), (&legal, legal.len()));
+    let pairs = result.visits.iter().zip(&result.policy);
+    assert!(pairs.into_iter().all(|((one, _), (other, _))| one == other));
+    assert_eq!(result.policy.len(), legal.len());
     assert!(legal.contains(&result.best));
 
-    let visits: u32 = result.visits.iter().map(|&(_, visits)| visits).sum();
-    assert_eq!(visits, result.simulations);
     assert!(result.simulations <= settings.simulations);
     // A simulation evaluates one leaf at most, and the root is one more.
     assert!(result.evaluations <= result.simulations + 1);
@@ -104,6 +107,41 @@ fn check(result: &SearchResult<Action>, settings: &SearchSettings, played: &Play
     assert!(result.policy.iter().all(|&(_, share)| (0.0..=1.0 + 1e-6).contains(&share)));
     if let Some(proven) = result.proven {
         assert_eq!(result.value, proven.value());
+    }
+}
+
+fn root_visits(result: &SearchResult<Action>) -> u32 {
+    result.visits.iter().map(|&(_, visits)| visits).sum()
+}
+
+/// Plays on for a few plies, each search with the tree of the one before.
+fn go_on(
+    mut search: Search<Cyvasse>,
+    mut result: SearchResult<Action>,
+    settings: &SearchSettings,
+    mut played: Played,
+    judge: &mut Judge,
+    in_flight: usize,
+) {
+    for seed in 0..4 {
+        // What was expected, and every other time what was not.
+        let action = if seed % 2 == 0 { result.best } else { result.visits[0].0 };
+        played.play_unchecked(action);
+        if played.outcome().is_some() {
+            return;
+        }
+        search.advance(action, played.position().clone(), played.earlier(), seed);
+        run(&mut search, judge, in_flight, |search| {
+            check(&search.result(u16::MAX), settings, &played);
+        });
+        result = search.result(u16::MAX);
+        check(&result, settings, &played);
+        // Some are kept, and at least half of the settings' are new.
+        assert!(root_visits(&result) >= result.simulations);
+        let spent = root_visits(&result) >= settings.simulations
+            && result.simulations >= settings.simulations / 2;
+        let full = settings.max_nodes <= 4 * settings.simulations;
+        assert!(result.proven.is_some() || spent || full, "{result:?} of {settings:?}");
     }
 }
 
@@ -149,14 +187,19 @@ fn searches_keep_their_promises() {
             Search::new(game.clone(), settings.clone(), position, played.earlier(), seed);
         // A temperature draws lots, so that looking changes what comes after.
         run(&mut search, &mut judge, in_flight, |search| {
-            check(&search.result(u16::MAX), &settings, &played);
+            let result = search.result(u16::MAX);
+            check(&result, &settings, &played);
+            assert_eq!(root_visits(&result), result.simulations);
         });
         let result = search.result(ply);
         check(&result, &settings, &played);
+        assert_eq!(root_visits(&result), result.simulations);
         // It ends for a reason.
         let full = result.evaluations + result.simulations >= settings.max_nodes - 1;
         let spent = result.simulations == settings.simulations;
         assert!(result.proven.is_some() || spent || full, "{result:?} of {settings:?}");
+
+        go_on(search, result.clone(), &settings, played.clone(), &mut judge, in_flight);
 
         // A search that has done something else before does the same.
         let mut other = Search::new(game, settings.clone(), played.position().clone(), &[], 1);
