@@ -47,11 +47,9 @@ impl Root {
         settings: &GumbelSettings,
     ) -> usize {
         let visits = self.schedule.get(simulation as usize).copied().unwrap_or(u32::MAX);
-        // Actions that are proven to lose drop out; another one that has begun
-        // less then takes the place in the schedule.
-        let edges = &frontier.edges;
-        let rank = |place: usize| match edges.begun[place] - self.kept[place] {
-            _ if edges.rest[place].loses() => 0,
+        // Where actions dropped out, another one that has begun less takes the
+        // place in the schedule.
+        let rank = |place: usize| match frontier.edges.begun[place] - self.kept[place] {
             begun if begun == visits => 3,
             begun if begun < visits => 2,
             _ => 1,
@@ -63,16 +61,13 @@ impl Root {
     /// the one with the greatest score; never one that is proven to lose if there is
     /// another.
     pub(super) fn choose<A>(&self, frontier: &Frontier<'_, A>, settings: &GumbelSettings) -> usize {
-        let edges = frontier.edges.rest;
-        let rank = |place: usize| match &edges[place] {
-            edge if edge.loses() => 0,
-            edge => 1 + edge.visits - self.kept[place],
-        };
+        let rank = |place: usize| 1 + frontier.edges.rest[place].visits - self.kept[place];
         self.best(frontier, rank, settings)
     }
 
     /// The edge with the greatest noise + logit + transformed value, among
-    /// those of the highest rank.
+    /// those of the highest rank. Actions that are proven to lose drop out, as
+    /// long as there is another.
     fn best<A>(
         &self,
         frontier: &Frontier<'_, A>,
@@ -88,6 +83,11 @@ impl Root {
                 continue;
             }
             let score = noise[place] + completion.score(edges.logits[place], edges.values[place]);
+            if (rank, score) <= (best.0, best.1) {
+                continue;
+            }
+            // Asked last, because it is seldom so and lies elsewhere in memory.
+            let rank = if edges.rest[place].loses() { 0 } else { rank };
             if (rank, score) > (best.0, best.1) {
                 best = (rank, score, place);
             }
