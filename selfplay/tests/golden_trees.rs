@@ -164,7 +164,7 @@ fn games(rules: &Arc<Rules>) -> Vec<(Position, Vec<Action>)> {
         ("8/8/8/8/8/8/8/8 7k/6c1/8/8/8/4E3/R7/K7 b - 7 497", ""),
     ];
     for (start, line) in lines {
-        let start = Position::parse(&start, rules).unwrap();
+        let start = Position::parse(start, rules).unwrap();
         let actions = line.split_whitespace().map(|text| Action::parse(text).unwrap());
         games.push((start, actions.collect()));
     }
