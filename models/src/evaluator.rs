@@ -24,7 +24,7 @@ pub struct NetEvaluator {
 /// Who evaluates.
 enum Source {
     /// The worker's own thread.
-    Own(InferenceNet),
+    Own(Box<InferenceNet>),
     /// A thread that evaluates for all workers.
     Server(InferenceClient),
 }
@@ -33,7 +33,7 @@ impl NetEvaluator {
     /// An evaluator of positions under `rules`, on the calling thread.
     #[must_use]
     pub fn new(net: InferenceNet, rules: Arc<Rules>) -> NetEvaluator {
-        NetEvaluator::with(Source::Own(net), rules)
+        NetEvaluator::with(Source::Own(Box::new(net)), rules)
     }
 
     /// An evaluator by a server.

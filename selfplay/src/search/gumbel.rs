@@ -75,14 +75,14 @@ impl Root {
         settings: &GumbelSettings,
     ) -> usize {
         let completion = Completion::of(frontier, settings);
-        let (edges, noise) = (&frontier.edges, &self.noise);
+        let edges = &frontier.edges;
         let mut best = (0, f32::NEG_INFINITY, 0);
-        for place in 0..edges.len() {
+        for (place, noise) in self.noise.iter().enumerate() {
             let rank = rank(place);
             if rank < best.0 {
                 continue;
             }
-            let score = noise[place] + completion.score(edges.logits[place], edges.values[place]);
+            let score = noise + completion.score(edges.logits[place], edges.values[place]);
             if (rank, score) <= (best.0, best.1) {
                 continue;
             }

@@ -100,9 +100,11 @@ pub struct SearchResult<A> {
     pub value: MoverValue,
     /// What is proven of the root.
     pub proven: Option<Proven>,
-    /// The training target: a share for each legal action, adding up to 1.
+    /// The training target: a share for each legal action, in any order, adding
+    /// up to 1.
     pub policy: Vec<(A, f32)>,
-    /// Finished simulations of each legal action, kept ones included.
+    /// Finished simulations of each legal action, kept ones included, in the
+    /// same order.
     pub visits: Vec<(A, u32)>,
     /// Simulations that this search finished.
     pub simulations: u32,

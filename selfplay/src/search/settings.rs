@@ -36,7 +36,9 @@ pub struct GumbelSettings {
     /// c_visit of the monotone map of values (paper, section 3.4: 50).
     pub c_visit: f32,
     /// c_scale of that map, for values scaled to 0..1 (paper: 1 for board
-    /// games).
+    /// games). With thousands of simulations a search needs less, 0.1 or so:
+    /// the scale grows with visits until a node tries one action only, and the
+    /// refutation of another is never seen.
     pub c_scale: f32,
     /// Factor of the Gumbel noise: 1 in self-play, 0 for the strongest play.
     pub noise: f32,
