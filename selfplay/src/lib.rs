@@ -6,6 +6,7 @@
 mod evaluator;
 mod middlegames;
 pub mod play;
+pub mod players;
 mod record;
 mod remembering;
 pub mod replay;

@@ -22,6 +22,8 @@ pub enum Purpose {
     PlayoutCap = 8,
     /// Whether a game is played on where a player would resign.
     PlayedOn = 9,
+    /// The random game by which a position is judged.
+    Rollout = 10,
     /// The setups that a network or file supplies for a round.
     SetupSupply = 20,
     /// The samples and steps of a setup network's round.

@@ -6,7 +6,9 @@ use clap::{Parser, Subcommand};
 
 mod bench;
 mod doctor;
+mod evaluate;
 mod rules;
+mod signal;
 mod train;
 
 /// Trains agents for Cyvasse: The Iron Throne by self-play.
@@ -28,6 +30,9 @@ enum Command {
     Doctor(doctor::DoctorArguments),
     /// Trains an agent by self-play, as a config file says
     Train(train::TrainArguments),
+    /// Matches, ratings and test positions: how strong is a player, and why believe it
+    #[command(subcommand)]
+    Evaluate(evaluate::Command),
 }
 
 /// Runs a command. An `Err` is a failure to be printed in one line; a command
@@ -41,5 +46,6 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Command::Bench(arguments) => bench::run(arguments),
         Command::Doctor(arguments) => doctor::run(arguments),
         Command::Train(arguments) => train::run(arguments),
+        Command::Evaluate(command) => evaluate::run(command),
     }
 }

@@ -16,6 +16,8 @@ use rand_chacha::ChaCha8Rng;
 mod answers;
 mod show;
 
+pub(super) use show::{draw, wants_colour};
+
 use answers::{Output, answer, answer_lines, verdict};
 
 const EXAMPLES: &str = "\

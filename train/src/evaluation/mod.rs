@@ -1,9 +1,20 @@
-//! Evaluation: players, matches between them, and what a score means.
+//! Evaluation: players and their text form, matches between them, and what
+//! the results mean.
 
-mod interval;
+mod contest;
+mod entrant;
 mod matches;
-mod player;
+mod options;
+mod record;
+mod setups;
+mod spec;
+pub mod statistics;
+mod tally;
 
-pub use interval::Score;
-pub use matches::{Match, play_match};
-pub use player::{Agent, Player, PlayerError, Random, Turn};
+pub use contest::Contest;
+pub use entrant::{Entrant, EntrantError};
+pub use matches::{Match, PlayedGame, PlayedPair, play_match};
+pub use record::{GameFile, GameFileHeader, RecordError, RecordedGame, read_games};
+pub use setups::{SetupChoice, SetupFileError, Setups};
+pub use spec::{AgentSearch, PlayerKind, PlayerSpec, SpecError};
+pub use tally::Tally;

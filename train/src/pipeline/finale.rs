@@ -1,16 +1,16 @@
 //! What a run ends with: matches of its newest network.
 
-use std::sync::Mutex;
-use std::sync::atomic::Ordering;
+use std::ops::ControlFlow;
 
+use cyvasse_env::SetupSpace;
 use cyvasse_models::{Net, checkpoint};
+use cyvasse_selfplay::players::{Player, Random, Searcher};
 use cyvasse_selfplay::search::SearchSettings;
 use cyvasse_selfplay::{Purpose, derive};
-use rayon::prelude::*;
 
 use super::train::{Run, RunEnd};
 use crate::checkpoints::{PLAY_NET, made_for};
-use crate::evaluation::{Agent, Match, Player, PlayerError, Random, Score, play_match};
+use crate::evaluation::{Match, Setups, Tally, play_match};
 
 /// Plays the newest network against the random player and against the
 /// untrained network with the same search, and prints both scores.
@@ -39,7 +39,7 @@ fn agents(run: &Run<'_>, net: &Net) -> Vec<Box<dyn Player>> {
         .selfplay
         .evaluators(net, &run.rules)
         .into_iter()
-        .map(|evaluator| Box::new(Agent::new(evaluator, settings.clone())) as Box<dyn Player>)
+        .map(|evaluator| Box::new(Searcher::new(evaluator, settings.clone())) as Box<dyn Player>)
         .collect()
 }
 
@@ -51,37 +51,28 @@ fn report(
     theirs: Vec<Box<dyn Player>>,
 ) -> anyhow::Result<()> {
     let games = run.config.evaluation.games;
-    let seed = derive(run.config.run.seed, Purpose::Match, &[]);
-    let rules = run.rules.clone();
-    let parts = Match { rules, pairs: 0..u64::from(games / 2), seed }.split(ours.len() as u64);
-    // Not the run itself: a network must not be seen from several threads.
-    let stop = run.stop;
-    let scores = Mutex::new(vec![Score::default(); parts.len()]);
-    let stage = Mutex::new(run.reporter.stage("match", games.into()));
-    let play = |(part, mut players): (usize, [Box<dyn Player>; 2])| {
-        let [our, their] = &mut players;
-        play_match([our.as_mut(), their.as_mut()], &parts[part], |score| {
-            let mut scores = lock(&scores);
-            scores[part] = score;
-            let score: Score = scores.iter().copied().sum();
-            lock(&stage).update(score.games().into(), &format!("against {opponent}: {score}"));
-            !stop.load(Ordering::Relaxed)
-        })
+    let setups = Setups::Uniform(SetupSpace::new(&run.rules));
+    let settings = Match {
+        rules: run.rules.clone(),
+        pairs: 0..u64::from(games / 2),
+        seed: derive(run.config.run.seed, Purpose::Match, &[]),
+        setups: (&setups, None),
+        opening_plies: 0,
     };
-    let players: Vec<_> = ours.into_iter().zip(theirs).map(|(our, their)| [our, their]).collect();
-    let result: Result<Vec<Score>, PlayerError> =
-        run.pool.install(|| players.into_par_iter().enumerate().map(play).collect());
-    let score: Score = result?.into_iter().sum();
-    let stage = stage.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut stage = run.reporter.stage("match", games.into());
+    let mut tally = Tally::default();
+    let players = ours.into_iter().zip(theirs).map(|(our, their)| [our, their]).collect();
+    play_match(players, &settings, run.stop, |pair| {
+        tally.add(&pair);
+        let games = tally.score().games();
+        stage.update(games, &format!("against {opponent}: {}", tally.summary()));
+        ControlFlow::Continue(())
+    })?;
     if run.stopped() {
-        // The games that are over are the shortest ones: no fair sample.
         stage.finish(&format!("against {opponent}: interrupted; `--resume` plays the match again"));
     } else {
-        stage.finish(&format!("against {opponent}, {} games: {score}", score.games()));
+        let games = tally.score().games();
+        stage.finish(&format!("against {opponent}, {games} games: {}", tally.summary()));
     }
     Ok(())
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }

@@ -118,9 +118,15 @@ impl Stage<'_> {
 
     /// Ends the stage, with a line that stays.
     pub fn finish(self, line: &str) {
+        let reporter = self.reporter;
+        self.clear();
+        reporter.say(line);
+    }
+
+    /// Ends the stage without a word.
+    pub fn clear(self) {
         self.bar.finish_and_clear();
         self.reporter.bars.remove(&self.bar);
-        self.reporter.say(line);
     }
 
     /// Seconds since the stage began.

@@ -12,14 +12,14 @@ use cyvasse_env::{Position, Rules, Side, Square, Tile, Unit};
 const FILES: &str = "    a   b   c   d   e   f   g   h";
 
 /// Whether standard output is for eyes that want colour (see no-color.org).
-pub(super) fn wants_colour() -> bool {
+pub(in crate::commands) fn wants_colour() -> bool {
     let refused = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let dumb = env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
     io::stdout().is_terminal() && !refused && !dumb
 }
 
 /// Draws a position, without a line end after the last line.
-pub(super) fn draw(position: &Position, rules: &Rules, colour: bool) -> String {
+pub(in crate::commands) fn draw(position: &Position, rules: &Rules, colour: bool) -> String {
     let brush = Brush { colour };
     let mut lines = vec![FILES.to_owned()];
     lines.extend((0..8).rev().map(|rank| brush.rank(position, rank)));

@@ -1,0 +1,86 @@
+//! `cyvasse evaluate`: how strong a player is, and how far to believe it.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::thread;
+
+use anyhow::Context;
+use clap::Args;
+use cyvasse_env::Rules;
+use tch::Device;
+
+mod match_;
+mod replay;
+
+use crate::config::{DeviceName, read_rules};
+use crate::device;
+
+const PLAYERS: &str = "\
+Players:
+  random                        any legal action
+  greedy                        the best capture at hand, or else any action
+  alphabeta:depth=4             search with a hand-written evaluation; or nodes=20000, or ms=20
+  rollouts:simulations=400      Monte-Carlo tree search with random games
+  agent:PATH?simulations=64     a trained network: a run directory (its newest checkpoint), a
+                                checkpoint directory or its file; search=puct or search=policy
+                                in place of Gumbel search
+With setups=FILE among its options a player builds its homelands as one of those in the file,
+one a line; otherwise any setup is as likely as the others. Players with the same setups
+play each pair of games from the same start with the seats swapped; players with different
+ones bring their own to both seats.
+
+Examples:
+  cyvasse evaluate match alphabeta:depth=3 greedy --games 200
+  cyvasse evaluate match agent:runs/quick alphabeta:depth=2 --games 2000 --sprt 0 30
+  cyvasse evaluate match \"agent:runs/quick?simulations=128\" agent:runs/quick --save games.jsonl
+  cyvasse evaluate replay games.jsonl --game 3";
+
+/// The evaluation commands.
+#[derive(Debug, clap::Subcommand)]
+#[command(after_help = PLAYERS)]
+pub(super) enum Command {
+    /// Play two players against each other
+    Match(match_::MatchArguments),
+    /// Play the games of `match --save` again and show one of them
+    Replay(replay::ReplayArguments),
+}
+
+pub(super) fn run(command: Command) -> anyhow::Result<ExitCode> {
+    match command {
+        Command::Match(arguments) => arguments.run(),
+        Command::Replay(arguments) => arguments.run(),
+    }
+}
+
+/// Where and how games are played.
+#[derive(Debug, Args)]
+struct Machine {
+    /// Threads to play on [default: one a processor]; what is played does not depend on it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    workers: Option<u16>,
+    /// Where networks are computed
+    #[arg(long, value_enum, value_name = "DEVICE", default_value = "cpu")]
+    device: DeviceName,
+}
+
+impl Machine {
+    fn workers(&self) -> usize {
+        let all = || thread::available_parallelism().map_or(1, usize::from);
+        self.workers.map_or_else(all, usize::from)
+    }
+
+    fn device(&self) -> anyhow::Result<Device> {
+        // Workers have one thread each; more would get into each other's way.
+        tch::set_num_threads(1);
+        Ok(device::find(self.device)?)
+    }
+}
+
+fn load_rules(file: Option<&PathBuf>) -> anyhow::Result<Arc<Rules>> {
+    let rules = match file {
+        Some(path) => read_rules(path).context("--rules")?,
+        None => Rules::iron_throne(),
+    };
+    Ok(Arc::new(rules))
+}

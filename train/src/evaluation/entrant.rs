@@ -1,0 +1,161 @@
+//! A player of a match, loaded from its text form.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use cyvasse_env::Rules;
+use cyvasse_models::checkpoint::{self, CheckpointError};
+use cyvasse_models::{InferenceNet, NetEvaluator};
+use cyvasse_selfplay::players::alphabeta::Limit;
+use cyvasse_selfplay::players::{AlphaBeta, Greedy, Player, Random, RawPolicy, Rollouts, Searcher};
+use cyvasse_selfplay::search::{GumbelSettings, PolicySettings, PuctSettings, SearchSettings};
+use tch::Device;
+use thiserror::Error;
+
+use super::setups::{SetupFileError, Setups};
+use super::spec::{AgentSearch, PlayerKind, PlayerSpec};
+use crate::checkpoints::{PLAY_NET, made_for};
+
+/// A player with all that it needs: makes as many copies of itself as there
+/// are workers.
+pub struct Entrant {
+    /// What it was made from.
+    pub spec: PlayerSpec,
+    /// Where its setups come from.
+    pub setups: Setups,
+    rules: Arc<Rules>,
+    kind: Loaded,
+}
+
+/// A player's kind with what had to be loaded for it.
+enum Loaded {
+    Random,
+    Greedy,
+    AlphaBeta(Limit),
+    Rollouts(u32),
+    Agent(Agent),
+}
+
+struct Agent {
+    net: InferenceNet,
+    search: AgentSearch,
+    file: PathBuf,
+    step: u64,
+}
+
+/// A player that cannot be loaded.
+#[derive(Debug, Error)]
+pub enum EntrantError {
+    /// Its setups are missing.
+    #[error(transparent)]
+    Setups(#[from] SetupFileError),
+    /// Its checkpoint is not sound, or was made for other rules.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
+    /// There is no checkpoint where it should be.
+    #[error("{} has no checkpoint: expected a run directory, a checkpoint directory or a `{PLAY_NET}`", .0.display())]
+    NoCheckpoint(PathBuf),
+}
+
+impl Entrant {
+    /// Loads what the player needs.
+    ///
+    /// # Errors
+    /// A setup file or a checkpoint that is not there, not sound, or for other
+    /// rules.
+    pub fn load(
+        spec: &PlayerSpec,
+        rules: &Arc<Rules>,
+        device: Device,
+    ) -> Result<Entrant, EntrantError> {
+        let kind = match &spec.kind {
+            PlayerKind::Random => Loaded::Random,
+            PlayerKind::Greedy => Loaded::Greedy,
+            PlayerKind::AlphaBeta(limit) => Loaded::AlphaBeta(*limit),
+            PlayerKind::Rollouts(simulations) => Loaded::Rollouts(*simulations),
+            PlayerKind::Agent { path, search } => {
+                Loaded::Agent(load_agent(path, *search, rules, device)?)
+            }
+        };
+        let setups = spec.setups.load(rules)?;
+        Ok(Entrant { spec: spec.clone(), setups, rules: rules.clone(), kind })
+    }
+
+    /// The checkpoint's file and its training step, if the player has one.
+    #[must_use]
+    pub fn checkpoint(&self) -> Option<(&Path, u64)> {
+        match &self.kind {
+            Loaded::Agent(agent) => Some((agent.file.as_path(), agent.step)),
+            _ => None,
+        }
+    }
+
+    /// A copy of the player for a worker; copies share weights.
+    #[must_use]
+    pub fn player(&self) -> Box<dyn Player> {
+        let rules = self.rules.clone();
+        match &self.kind {
+            Loaded::Random => Box::new(Random),
+            Loaded::Greedy => Box::new(Greedy),
+            Loaded::AlphaBeta(limit) => Box::new(AlphaBeta::new(rules, *limit)),
+            Loaded::Rollouts(simulations) => Box::new(Rollouts::player(rules, *simulations)),
+            Loaded::Agent(agent) => {
+                let evaluator = NetEvaluator::new(agent.net.share(), rules);
+                match search_settings(agent.search) {
+                    Some(settings) => Box::new(Searcher::new(evaluator, settings)),
+                    None => Box::new(RawPolicy::new(evaluator)),
+                }
+            }
+        }
+    }
+}
+
+/// The settings of an agent's search at its strongest: without noise.
+fn search_settings(search: AgentSearch) -> Option<SearchSettings> {
+    let (simulations, policy) = match search {
+        AgentSearch::Policy => return None,
+        AgentSearch::Gumbel(simulations) => {
+            let paper =
+                GumbelSettings { max_considered: 16, c_visit: 50.0, c_scale: 1.0, noise: 0.0 };
+            (simulations, PolicySettings::Gumbel(paper))
+        }
+        AgentSearch::Puct(simulations) => {
+            let alphazero = PuctSettings {
+                c_init: 1.25,
+                c_base: 19652.0,
+                fpu_reduction: 0.2,
+                noise_share: 0.0,
+                noise_concentration: 10.83,
+                temperature: 0.0,
+                temperature_plies: 0,
+            };
+            (simulations, PolicySettings::Puct(alphazero))
+        }
+    };
+    Some(SearchSettings { simulations, max_nodes: simulations.saturating_add(2), policy })
+}
+
+fn load_agent(
+    path: &Path,
+    search: AgentSearch,
+    rules: &Rules,
+    device: Device,
+) -> Result<Agent, EntrantError> {
+    let file = find_checkpoint(path).ok_or_else(|| EntrantError::NoCheckpoint(path.into()))?;
+    let (net, header) = checkpoint::load(&file, &made_for(rules), device)?;
+    Ok(Agent { net: InferenceNet::new(&net), search, file, step: header.step })
+}
+
+/// The checkpoint's file for a path to it, to its directory or to a run.
+fn find_checkpoint(path: &Path) -> Option<PathBuf> {
+    if path.is_file() {
+        return Some(path.into());
+    }
+    let own = path.join(PLAY_NET);
+    if own.is_file() {
+        return Some(own);
+    }
+    let rounds = std::fs::read_dir(path.join("checkpoints")).ok()?;
+    let rounds = rounds.filter_map(|entry| Some(entry.ok()?.path().join(PLAY_NET)));
+    rounds.filter(|file| file.is_file()).max()
+}
