@@ -8,3 +8,4 @@ pub mod device;
 pub mod evaluation;
 pub mod learning;
 pub mod pipeline;
+pub mod report;

@@ -10,8 +10,10 @@ use clap::Args;
 use cyvasse_env::Rules;
 use tch::Device;
 
+mod ladder;
 mod match_;
 mod replay;
+mod suite;
 
 use crate::config::{DeviceName, read_rules};
 use crate::device;
@@ -34,6 +36,8 @@ Examples:
   cyvasse evaluate match alphabeta:depth=3 greedy --games 200
   cyvasse evaluate match agent:runs/quick alphabeta:depth=2 --games 2000 --sprt 0 30
   cyvasse evaluate match \"agent:runs/quick?simulations=128\" agent:runs/quick --save games.jsonl
+  cyvasse evaluate ladder runs/quick --every 2
+  cyvasse evaluate suite agent:runs/quick?simulations=64
   cyvasse evaluate replay games.jsonl --game 3";
 
 /// The evaluation commands.
@@ -42,6 +46,10 @@ Examples:
 pub(super) enum Command {
     /// Play two players against each other
     Match(match_::MatchArguments),
+    /// Rate the checkpoints of a run and some baselines in one pool
+    Ladder(ladder::LadderArguments),
+    /// Ask a player positions whose answers are proven
+    Suite(suite::SuiteArguments),
     /// Play the games of `match --save` again and show one of them
     Replay(replay::ReplayArguments),
 }
@@ -49,6 +57,8 @@ pub(super) enum Command {
 pub(super) fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Match(arguments) => arguments.run(),
+        Command::Ladder(arguments) => arguments.run(),
+        Command::Suite(arguments) => arguments.run(),
         Command::Replay(arguments) => arguments.run(),
     }
 }

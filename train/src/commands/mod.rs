@@ -7,6 +7,7 @@ use clap::{Parser, Subcommand};
 mod bench;
 mod doctor;
 mod evaluate;
+mod report;
 mod rules;
 mod signal;
 mod train;
@@ -33,6 +34,8 @@ enum Command {
     /// Matches, ratings and test positions: how strong is a player, and why believe it
     #[command(subcommand)]
     Evaluate(evaluate::Command),
+    /// Tells of a run in one HTML file
+    Report(report::ReportArguments),
 }
 
 /// Runs a command. An `Err` is a failure to be printed in one line; a command
@@ -47,5 +50,6 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Command::Doctor(arguments) => doctor::run(arguments),
         Command::Train(arguments) => train::run(arguments),
         Command::Evaluate(command) => evaluate::run(command),
+        Command::Report(arguments) => report::run(arguments),
     }
 }

@@ -3,18 +3,22 @@
 
 mod contest;
 mod entrant;
+pub mod ladder;
 mod matches;
 mod options;
 mod record;
 mod setups;
 mod spec;
 pub mod statistics;
+mod suite;
 mod tally;
 
 pub use contest::Contest;
 pub use entrant::{Entrant, EntrantError};
+pub use ladder::{Contender, Ladder, LadderError, LadderPlan, LadderReport};
 pub use matches::{Match, PlayedGame, PlayedPair, play_match};
 pub use record::{GameFile, GameFileHeader, RecordError, RecordedGame, read_games};
 pub use setups::{SetupChoice, SetupFileError, Setups};
 pub use spec::{AgentSearch, PlayerKind, PlayerSpec, SpecError};
+pub use suite::{Question, Suite, SuiteError, SuiteReport, WrongAnswer};
 pub use tally::Tally;

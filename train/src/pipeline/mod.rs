@@ -8,5 +8,5 @@ mod state;
 mod train;
 
 pub use progress::Reporter;
-pub use run_dir::{RunDir, RunDirError};
+pub use run_dir::{LADDER_FILE, RunDir, RunDirError, checkpoints_of};
 pub use train::{RunEnd, RunOptions, train};

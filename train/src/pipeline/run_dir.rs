@@ -13,6 +13,8 @@
 //!   checkpoints/round-0001/ play.safetensors
 //!   state/round-0001/       what a resumed run needs beside: the optimiser,
 //!                           the unfinished games, the counters
+//!   report.html             what `cyvasse report` made
+//!   evaluation/ladder.jsonl results of `cyvasse evaluate ladder`
 //! ```
 //!
 //! A round writes its shard, then its checkpoint, then its state, each under a
@@ -25,6 +27,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
+
+/// The results of a run's ladder, from the run directory.
+pub const LADDER_FILE: &str = "evaluation/ladder.jsonl";
 
 /// The folder of a run.
 #[derive(Debug)]
@@ -224,16 +229,31 @@ impl RunDir {
 
     /// The rounds that have something in a folder of the run.
     fn rounds(&self, folder: &str) -> Result<Vec<u32>, RunDirError> {
-        let ending = if folder == "shards" { ".h5" } else { "" };
-        let round = |path: &PathBuf| {
-            let name = path.file_name()?.to_str()?;
-            let round = name.strip_prefix("round-")?.strip_suffix(ending)?.parse().ok()?;
-            // Whatever else lies there is somebody's own.
-            (name == round_name(round) + ending && path.is_file() == (folder == "shards"))
-                .then_some(round)
-        };
-        Ok(entries(&self.path.join(folder))?.iter().filter_map(round).collect())
+        rounds(&self.path, folder)
     }
+}
+
+/// The rounds with a checkpoint of the run in a folder, in their order; the run
+/// may be going on.
+///
+/// # Errors
+/// A system that refuses.
+pub fn checkpoints_of(run: &Path) -> Result<Vec<u32>, RunDirError> {
+    let mut rounds = rounds(run, "checkpoints")?;
+    rounds.sort_unstable();
+    Ok(rounds)
+}
+
+fn rounds(run: &Path, folder: &str) -> Result<Vec<u32>, RunDirError> {
+    let ending = if folder == "shards" { ".h5" } else { "" };
+    let round = |path: &PathBuf| {
+        let name = path.file_name()?.to_str()?;
+        let round = name.strip_prefix("round-")?.strip_suffix(ending)?.parse().ok()?;
+        // Whatever else lies there is somebody's own.
+        (name == round_name(round) + ending && path.is_file() == (folder == "shards"))
+            .then_some(round)
+    };
+    Ok(entries(&run.join(folder))?.iter().filter_map(round).collect())
 }
 
 fn round_name(round: u32) -> String {

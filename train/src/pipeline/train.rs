@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use anyhow::bail;
 use cyvasse_env::Rules;
@@ -242,6 +243,7 @@ impl Run<'_> {
     /// Plays and learns for a round; `false` when it was stopped. What a
     /// stopped round has written is removed when the run is resumed.
     fn play_round(&mut self) -> anyhow::Result<bool> {
+        let started = Instant::now();
         let round = self.round + 1;
         let games = games::play(self, round, &SetupPool::uniform(&self.rules))?;
         if self.stopped() {
@@ -259,7 +261,7 @@ impl Run<'_> {
             return Ok(false);
         }
         self.round = round;
-        self.write_metrics(&games, losses)?;
+        self.write_metrics(&games, losses, started.elapsed())?;
         self.save()?;
         Ok(true)
     }
@@ -389,7 +391,12 @@ impl Run<'_> {
 
     /// Adds the round's line of numbers. It comes before the state: a resumed
     /// run drops the lines of rounds that did not happen.
-    fn write_metrics(&self, games: &[GameRecord], losses: Losses) -> anyhow::Result<()> {
+    fn write_metrics(
+        &self,
+        games: &[GameRecord],
+        losses: Losses,
+        time: Duration,
+    ) -> anyhow::Result<()> {
         let path = self.dir.file("metrics.jsonl");
         let file = File::options().create(true).append(true).open(&path);
         let mut file = file.map_err(io_error("open", &path))?;
@@ -408,6 +415,7 @@ impl Run<'_> {
             "played_on_wrong": played_on.wrong,
             "policy_loss": losses.policy,
             "value_loss": losses.value,
+            "seconds": time.as_secs_f64(),
         });
         writeln!(file, "{line}").map_err(io_error("write", &path))?;
         Ok(())

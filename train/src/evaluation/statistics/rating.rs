@@ -128,6 +128,17 @@ impl Fit {
         Rating { elo: self.difference(player, anchor), margin }
     }
 
+    /// Half the width of the 95% interval of a player's lead over the mean of all
+    /// players, in Elo points.
+    #[must_use]
+    pub fn margin_in_pool(&self, player: usize) -> f64 {
+        let count = self.strengths.len() as f64;
+        let row: f64 = self.covariance[player].iter().sum();
+        let all: f64 = self.covariance.iter().flatten().sum();
+        let variance = self.covariance[player][player] - 2.0 * row / count + all / (count * count);
+        Z * ELO * variance.max(0.0).sqrt()
+    }
+
     /// How much a game between two players would tell about them: the doubt
     /// about their difference, times how open the game is.
     #[must_use]
