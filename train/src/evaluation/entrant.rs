@@ -33,7 +33,7 @@ enum Loaded {
     Greedy,
     AlphaBeta(Limit),
     Rollouts(u32),
-    Agent(Agent),
+    Agent(Box<Agent>),
 }
 
 struct Agent {
@@ -140,10 +140,10 @@ fn load_agent(
     search: AgentSearch,
     rules: &Rules,
     device: Device,
-) -> Result<Agent, EntrantError> {
+) -> Result<Box<Agent>, EntrantError> {
     let file = find_checkpoint(path).ok_or_else(|| EntrantError::NoCheckpoint(path.into()))?;
     let (net, header) = checkpoint::load(&file, &made_for(rules), device)?;
-    Ok(Agent { net: InferenceNet::new(&net), search, file, step: header.step })
+    Ok(Box::new(Agent { net: InferenceNet::new(&net), search, file, step: header.step }))
 }
 
 /// The checkpoint's file for a path to it, to its directory or to a run.

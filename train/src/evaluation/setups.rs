@@ -85,7 +85,7 @@ impl Setups {
     pub fn draw(&self, _seat: Side, rng: &mut ChaCha8Rng) -> Setup {
         match self {
             Setups::Uniform(space) => space.sample(rng),
-            Setups::Listed(setups) => setups[rng.random_range(0..setups.len())].clone(),
+            Setups::Listed(setups) => setups[rng.random_range(0..setups.len())],
         }
     }
 }

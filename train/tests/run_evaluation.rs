@@ -1,0 +1,120 @@
+//! The ladder of a run and the report on it, at toy size.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+fn cyvasse(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_cyvasse")).args(arguments).output().unwrap()
+}
+
+fn json_of(arguments: &[&str]) -> Value {
+    let output = cyvasse(arguments);
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {error}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// A run of two rounds on the tiny rules.
+fn toy_run(folder: &Path) -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut text = fs::read_to_string(root.join("configs/quick.toml")).unwrap();
+    let rules = root.join("env/tests/data/variants/tiny.toml");
+    let rules = format!("rules = {:?}", rules.display().to_string());
+    for (from, to) in [
+        ("rules = \"iron-throne\"", rules.as_str()),
+        ("rounds = 12", "rounds = 2"),
+        ("blocks = 3", "blocks = 1"),
+        ("channels = 32", "channels = 8"),
+        ("workers = 2", "workers = 1"),
+        ("slots = 128", "slots = 6"),
+        ("plies_per_slot = 64", "plies_per_slot = 40"),
+        ("simulations = 32", "simulations = 4"),
+        ("batch_size = 256", "batch_size = 16"),
+        ("games = 200", "games = 0"),
+    ] {
+        assert!(text.contains(from), "the config has no line `{from}`");
+        text = text.replacen(from, to, 1);
+    }
+    let (config, run) = (folder.join("toy.toml"), folder.join("run"));
+    fs::write(&config, text).unwrap();
+    let paths = [&config, &run].map(|path| path.to_str().unwrap());
+    let output = cyvasse(&["train", paths[0], "--run-dir", paths[1]]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    run
+}
+
+#[test]
+fn a_ladder_plays_what_is_missing_and_a_report_tells_of_the_run() {
+    let folder = TempDir::new().unwrap();
+    let run = toy_run(folder.path());
+    let path = run.to_str().unwrap();
+    let ladder = |games: &str| {
+        let pool = ["--baseline", "greedy", "--every", "2", "--simulations", "4"];
+        json_of(&[&["evaluate", "ladder", path, "--json", "--games", games][..], &pool].concat())
+    };
+    let file = || fs::read_to_string(run.join("evaluation/ladder.jsonl")).unwrap();
+
+    let report = ladder("20");
+    let players = report["players"].as_array().unwrap();
+    let names: Vec<&str> = players.iter().map(|player| player["name"].as_str().unwrap()).collect();
+    let checkpoint = |round| format!("agent:checkpoints/round-000{round}?simulations=4");
+    assert_eq!(names, ["random", "greedy", &checkpoint(0), &checkpoint(2)]);
+    assert_eq!(players[0]["elo"], 0.0);
+    assert!(players.iter().all(|player| player["pairs"].as_u64().unwrap() >= 10));
+    let shares: f64 = players.iter().map(|player| player["nash_share"].as_f64().unwrap()).sum();
+    assert!((shares - 1.0).abs() < 1e-6);
+    assert!(report["shares"][1][0].as_f64().unwrap() > 0.5, "greedy does not beat random");
+
+    let first = file();
+    assert_eq!(ladder("20"), report);
+    assert_eq!(file(), first, "a second call played again what was there");
+    ladder("40");
+    assert!(file().starts_with(&first) && file().len() > first.len());
+
+    let told = json_of(&["report", path, "--json"]);
+    assert_eq!(told["rounds"].as_array().unwrap().len(), 2);
+    assert!(told["rounds"][1]["hours"].as_f64().unwrap() > 0.0);
+    let games = |round: usize| told["rounds"][round]["games"].as_u64().unwrap();
+    assert!(games(1) > games(0) && games(0) > 0);
+    assert_eq!(told["ladder"]["players"].as_array().unwrap().len(), 4);
+    let results = &told["rounds"][1]["results"];
+    let ends = ["white", "black", "repetition", "no_progress", "length"];
+    let sum: f64 = ends.iter().map(|end| results[end].as_f64().unwrap()).sum();
+    assert!((sum - 1.0).abs() < 1e-9);
+    let king = told["marginals"].as_array().unwrap().iter().find(|board| board["name"] == "king");
+    let shares = king.unwrap()["shares"].as_array().unwrap();
+    assert!((shares.iter().map(|share| share.as_f64().unwrap()).sum::<f64>() - 1.0).abs() < 1e-9);
+
+    assert!(cyvasse(&["report", path]).status.success());
+    let page = fs::read_to_string(run.join("report.html")).unwrap();
+    assert!(
+        page.matches("<svg").count() >= 6
+            && !page.contains("{{")
+            && !page.contains("http://localhost")
+    );
+    let wants = |text: &str| assert!(page.contains(text), "the page has no {text}");
+    ["Elo", "Pay-off matrix", "id=\"board\"", "round-0002", "perfect"].map(wants);
+    let elsewhere = folder.path().join("page.html");
+    let elsewhere = elsewhere.to_str().unwrap();
+    assert!(cyvasse(&["report", path, "--output", elsewhere]).status.success());
+    let again = cyvasse(&["report", path, "--output", elsewhere]);
+    assert!(String::from_utf8_lossy(&again.stderr).contains("nothing is overwritten"));
+
+    // Checkpoints of other rules are refused by name.
+    let other = cyvasse(&["evaluate", "match", &format!("agent:{path}"), "random", "--games", "2"]);
+    assert!(String::from_utf8_lossy(&other.stderr).contains("rules"), "{other:?}");
+}
+
+#[test]
+fn what_is_no_run_is_refused_in_one_line() {
+    for arguments in [&["evaluate", "ladder", "nowhere"][..], &["report", "nowhere"]] {
+        let output = cyvasse(arguments);
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1));
+        assert!(error.contains("nowhere") && error.trim().lines().count() == 1, "{error}");
+    }
+}
