@@ -91,13 +91,10 @@ fn a_ladder_plays_what_is_missing_and_a_report_tells_of_the_run() {
 
     assert!(cyvasse(&["report", path]).status.success());
     let page = fs::read_to_string(run.join("report.html")).unwrap();
-    assert!(
-        page.matches("<svg").count() >= 6
-            && !page.contains("{{")
-            && !page.contains("http://localhost")
-    );
-    let wants = |text: &str| assert!(page.contains(text), "the page has no {text}");
-    ["Elo", "Pay-off matrix", "id=\"board\"", "round-0002", "perfect"].map(wants);
+    assert!(page.matches("<svg").count() >= 6 && !page.contains("{{"));
+    for text in ["Elo", "Pay-off matrix", "id=\"board\"", "round-0002", "perfect"] {
+        assert!(page.contains(text), "the page has no {text}");
+    }
     let elsewhere = folder.path().join("page.html");
     let elsewhere = elsewhere.to_str().unwrap();
     assert!(cyvasse(&["report", path, "--output", elsewhere]).status.success());
