@@ -11,7 +11,6 @@ use cyvasse_models::{Net, NetConfig};
 use cyvasse_selfplay::replay::{Shard, ShardHeader, write_shard};
 use cyvasse_selfplay::{GameId, GameRecord, MoverValue, PlyKind, PlyRecord, SetupSource};
 use cyvasse_train::config::TrainingConfig;
-use cyvasse_train::evaluation::{Match, Player, PlayerError, Random, Score, Turn, play_match};
 use cyvasse_train::learning::{Batch, Sample, Trainer, samples_of};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -177,38 +176,4 @@ fn a_tiny_set_is_learned_by_heart() {
     // The target's own entropy, ln 4, is the least that the policy loss can be.
     assert!(first.policy > 3.0 && last.policy < 1.6, "{first:?} {last:?}");
     assert!(first.value > 0.9 && last.value < 0.1, "{first:?} {last:?}");
-}
-
-/// Captures the king if it can, or else plays the first action there is.
-struct Hunter;
-
-impl Player for Hunter {
-    fn choose(&mut self, turns: &[Turn<'_>]) -> Result<Vec<cyvasse_env::Action>, PlayerError> {
-        let choose = |turn: &Turn<'_>| {
-            let mut actions = Vec::new();
-            turn.game.legal_actions(&mut actions);
-            let capture =
-                |action: &&cyvasse_env::Action| turn.game.position().captures_king(**action);
-            *actions.iter().find(capture).unwrap_or(&actions[0])
-        };
-        Ok(turns.iter().map(choose).collect())
-    }
-}
-
-#[test]
-fn scores_are_the_first_players_whatever_its_seat_and_the_split() {
-    let settings = Match { rules: Arc::new(Rules::iron_throne()), pairs: 0..40, seed: 9 };
-    let play = |settings: &Match, swapped: bool| {
-        let (mut hunter, mut random) = (Hunter, Random);
-        let players: [&mut dyn Player; 2] =
-            if swapped { [&mut random, &mut hunter] } else { [&mut hunter, &mut random] };
-        play_match(players, settings, |_| true).unwrap()
-    };
-    let score = play(&settings, false);
-    assert_eq!(score.games(), 80);
-    assert!(score.share() > 0.65, "{score}");
-    let swapped = play(&settings, true);
-    assert_eq!((swapped.wins, swapped.losses), (score.losses, score.wins));
-    let parts: Score = settings.split(3).iter().map(|part| play(part, false)).sum();
-    assert_eq!(parts, score);
 }
