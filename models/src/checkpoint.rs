@@ -4,15 +4,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tch::{Device, Tensor};
 
 use crate::config::{ConfigError, NetConfig};
 use crate::net::Net;
+use crate::setup_net::{SetupNet, SetupNetConfig};
 use crate::tensor_file::{TensorFile, TensorFileError};
-
-/// What a checkpoint says under `format`.
-const FORMAT: &str = "cyvasse-checkpoint";
 
 /// Version of the layout below; counted up when a reader must change.
 const FORMAT_VERSION: u32 = 1;
@@ -32,11 +31,83 @@ pub struct Compatibility {
     pub actions_version: u32,
 }
 
-/// Everything in a checkpoint but the weights.
+/// A network that checkpoints hold.
+pub trait Saved: Sized {
+    /// What a checkpoint of it says under `format`.
+    const FORMAT: &'static str;
+
+    /// Its architecture as data.
+    type Config: Clone + DeserializeOwned + Serialize;
+
+    /// Checks that an architecture is within its bounds.
+    ///
+    /// # Errors
+    ///
+    /// Names the first field that is not.
+    fn validate(config: &Self::Config) -> Result<(), ConfigError>;
+
+    /// A network of this architecture, to be filled.
+    ///
+    /// # Errors
+    ///
+    /// As [`Saved::validate`].
+    fn build(config: &Self::Config, device: Device) -> Result<Self, ConfigError>;
+
+    /// Its architecture.
+    fn architecture(&self) -> &Self::Config;
+
+    /// Everything of it that is saved, by name; the tensors share its memory.
+    fn tensors(&self) -> BTreeMap<String, Tensor>;
+}
+
+impl Saved for Net {
+    const FORMAT: &'static str = "cyvasse-checkpoint";
+    type Config = NetConfig;
+
+    fn validate(config: &NetConfig) -> Result<(), ConfigError> {
+        config.validate()
+    }
+
+    fn build(config: &NetConfig, device: Device) -> Result<Net, ConfigError> {
+        Net::new(config, 0, device)
+    }
+
+    fn architecture(&self) -> &NetConfig {
+        self.config()
+    }
+
+    fn tensors(&self) -> BTreeMap<String, Tensor> {
+        self.variables()
+    }
+}
+
+impl Saved for SetupNet {
+    const FORMAT: &'static str = "cyvasse-setup-checkpoint";
+    type Config = SetupNetConfig;
+
+    fn validate(config: &SetupNetConfig) -> Result<(), ConfigError> {
+        config.validate()
+    }
+
+    fn build(config: &SetupNetConfig, device: Device) -> Result<SetupNet, ConfigError> {
+        SetupNet::new(config, 0, device)
+    }
+
+    fn architecture(&self) -> &SetupNetConfig {
+        self.config()
+    }
+
+    fn tensors(&self) -> BTreeMap<String, Tensor> {
+        self.variables()
+    }
+}
+
+/// Everything in a checkpoint but the weights; `C` is the network's
+/// [`Saved::Config`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct CheckpointHeader {
+pub struct CheckpointHeader<C = NetConfig> {
     /// The architecture.
-    pub net: NetConfig,
+    pub net: C,
     /// What the weights were made for.
     pub made_for: Compatibility,
     /// Optimiser steps that made these weights.
@@ -127,21 +198,21 @@ pub enum CheckpointError {
 ///
 /// When the file cannot be written, or when a weight is not finite: such a
 /// network is never saved over a sound one.
-pub fn save(
+pub fn save<N: Saved>(
     path: &Path,
-    net: &Net,
+    net: &N,
     made_for: &Compatibility,
     step: u64,
 ) -> Result<(), CheckpointError> {
-    let tensors = net.variables();
+    let tensors = net.tensors();
     check_values(path, &tensors)?;
     let header = CheckpointHeader {
-        net: net.config().clone(),
+        net: net.architecture().clone(),
         made_for: made_for.clone(),
         step,
         producer: env!("CARGO_PKG_VERSION").into(),
     };
-    TensorFile { metadata: header.to_metadata(), tensors }.save(path)?;
+    TensorFile { metadata: header.to_metadata(N::FORMAT), tensors }.save(path)?;
     Ok(())
 }
 
@@ -151,28 +222,29 @@ pub fn save(
 ///
 /// When anything about the file is not as it must be, or when it was made for
 /// something else than `needed`. Rules are compared by their fingerprint only.
-pub fn load(
+pub fn load<N: Saved>(
     path: &Path,
     needed: &Compatibility,
     device: Device,
-) -> Result<(Net, CheckpointHeader), CheckpointError> {
+) -> Result<(N, CheckpointHeader<N::Config>), CheckpointError> {
     let file = TensorFile::load(path)?;
-    let header = CheckpointHeader::from_metadata(path, &file.metadata)?;
+    let header = CheckpointHeader::from_metadata::<N>(path, &file.metadata)?;
     header.made_for.check(path, needed)?;
-    let net = Net::new(&header.net, 0, device)
+    let net = N::build(&header.net, device)
         .map_err(|source| CheckpointError::Config { path: path.to_path_buf(), source })?;
     fill(path, &net, &file.tensors)?;
     Ok((net, header))
 }
 
-/// Reads only what a checkpoint says about itself, whatever it was made for.
+/// Reads only what a play network's checkpoint says about itself, whatever it was
+/// made for.
 /// The whole file is read and its checksum compared.
 ///
 /// # Errors
 ///
 /// When the file is not a sound checkpoint.
 pub fn read_header(path: &Path) -> Result<CheckpointHeader, CheckpointError> {
-    CheckpointHeader::from_metadata(path, &TensorFile::load(path)?.metadata)
+    CheckpointHeader::from_metadata::<Net>(path, &TensorFile::load(path)?.metadata)
 }
 
 impl Compatibility {
@@ -199,11 +271,11 @@ impl Compatibility {
     }
 }
 
-impl CheckpointHeader {
-    fn to_metadata(&self) -> BTreeMap<String, String> {
+impl<C: DeserializeOwned + Serialize> CheckpointHeader<C> {
+    fn to_metadata(&self, format: &str) -> BTreeMap<String, String> {
         let net = serde_json::to_string(&self.net).expect("a plain struct of numbers");
         [
-            ("format", FORMAT.to_string()),
+            ("format", format.to_string()),
             ("format_version", FORMAT_VERSION.to_string()),
             ("net", net),
             ("rules_name", self.made_for.rules_name.clone()),
@@ -217,17 +289,17 @@ impl CheckpointHeader {
         .into()
     }
 
-    fn from_metadata(
+    fn from_metadata<N: Saved<Config = C>>(
         path: &Path,
         metadata: &BTreeMap<String, String>,
     ) -> Result<Self, CheckpointError> {
         let entries = Entries { path, metadata };
-        entries.exactly("format", FORMAT)?;
+        entries.exactly("format", N::FORMAT)?;
         entries.exactly("format_version", &FORMAT_VERSION.to_string())?;
         let net = entries.text("net")?;
-        let net: NetConfig = serde_json::from_str(net)
+        let net: C = serde_json::from_str(net)
             .map_err(|error| metadata_error(path, "net", net.into(), error.to_string()))?;
-        net.validate()
+        N::validate(&net)
             .map_err(|source| CheckpointError::Config { path: path.to_path_buf(), source })?;
         Ok(Self {
             net,
@@ -283,8 +355,12 @@ fn metadata_error(
 }
 
 /// Copies `tensors` into the variables of `net`, which must be the same set.
-fn fill(path: &Path, net: &Net, tensors: &BTreeMap<String, Tensor>) -> Result<(), CheckpointError> {
-    let mut variables = net.variables();
+fn fill<N: Saved>(
+    path: &Path,
+    net: &N,
+    tensors: &BTreeMap<String, Tensor>,
+) -> Result<(), CheckpointError> {
+    let mut variables = net.tensors();
     for (name, variable) in &variables {
         check_shape(path, name, variable, tensors.get(name))?;
     }

@@ -2,6 +2,7 @@
 //!
 //! * [`NetConfig`] describes an architecture, [`Net`] is one with weights to
 //!   train, [`InferenceNet`] a copy of it to play with.
+//! * [`SetupNet`] builds homelands: a distribution over all legal setups.
 //! * [`checkpoint`] writes and reads networks, [`TensorFile`] any named tensors.
 //! * [`loss`] and [`optim`] are what training needs besides.
 //!
@@ -17,6 +18,7 @@ mod layers;
 pub mod loss;
 mod net;
 pub mod optim;
+mod setup_net;
 mod tensor_file;
 
 pub use config::{BOARD_SIDE, ConfigError, NetConfig, OUTCOMES, TILES};
@@ -25,4 +27,8 @@ pub use inference::{
     Evaluation, InferenceClient, InferenceNet, Precision, ServedBatches, ServerEnded, serve,
 };
 pub use net::{Net, Outputs};
+pub use setup_net::{
+    SETUP_ENCODING_VERSION, SETUP_FEATURES, SampledSetup, SetupBatch, SetupNet, SetupNetConfig,
+    SetupNetError, encode_prefix,
+};
 pub use tensor_file::{CHECKSUM_KEY, TensorFile, TensorFileError};

@@ -43,7 +43,7 @@ fn load_changed(change: impl FnOnce(&mut TensorFile)) -> CheckpointError {
 #[test]
 fn comes_back_as_it_was() {
     let (folder, path, net) = saved();
-    let (loaded, header) = checkpoint::load(&path, &made_for(), Device::Cpu).unwrap();
+    let (loaded, header) = checkpoint::load::<Net>(&path, &made_for(), Device::Cpu).unwrap();
     assert_eq!(header.step, 1234);
     assert_eq!(header.made_for, made_for());
     assert_eq!(&header.net, net.config());
@@ -69,12 +69,12 @@ fn refuses_what_was_made_for_something_else() {
         ("rules_fingerprint", Compatibility { rules_fingerprint: "ffff".into(), ..made_for() }),
     ];
     for (key, needed) in others {
-        let error = checkpoint::load(&path, &needed, Device::Cpu).unwrap_err();
+        let error = checkpoint::load::<Net>(&path, &needed, Device::Cpu).unwrap_err();
         assert!(error.to_string().contains(key), "{error}");
         assert!(error.to_string().contains("net.safetensors"), "{error}");
     }
     let renamed = Compatibility { rules_name: "renamed".into(), ..made_for() };
-    checkpoint::load(&path, &renamed, Device::Cpu).unwrap();
+    checkpoint::load::<Net>(&path, &renamed, Device::Cpu).unwrap();
 }
 
 #[test]

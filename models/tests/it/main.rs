@@ -7,4 +7,5 @@ mod inference;
 mod optimizer;
 mod parity;
 mod server;
+mod setups;
 mod training;

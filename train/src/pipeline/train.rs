@@ -140,7 +140,7 @@ fn resume<'a>(options: &RunOptions, stop: &'a AtomicBool) -> anyhow::Result<Run<
     let state = State::load(&dir.state(round), &rules)?;
     let play_net = dir.checkpoint(round).join(PLAY_NET);
     let device = device::find(config.run.device)?;
-    let (net, header) = checkpoint::load(&play_net, &made_for(&rules), device)?;
+    let (net, header) = checkpoint::load::<Net>(&play_net, &made_for(&rules), device)?;
     let mut optimizer = Optimizer::new(&config.training.optimizer, net.trainable_variables())?;
     optimizer.restore(&state.optimizer)?;
     if header.step != optimizer.steps() {

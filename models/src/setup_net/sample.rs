@@ -1,0 +1,168 @@
+//! Sampling setups, and the exact log-probability of one.
+
+use cyvasse_env::{IllegalToken, Setup, SetupBuilder, SetupSpace, Side};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use tch::{Kind, Tensor};
+
+use super::batch::{SETUP_FEATURES, SetupBatch, base_logits, encode_prefix};
+use super::{SetupNet, TOKENS};
+
+/// Setups that are filled in or looked at together: enough for full use of the
+/// processor, little enough for its caches.
+const CHUNK: usize = 256;
+
+/// A setup drawn from a setup network.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SampledSetup {
+    /// The setup, which is legal.
+    pub setup: Setup,
+    /// Its log-probability, in nats.
+    pub log_probability: f64,
+}
+
+/// A setup network that failed.
+#[derive(Debug, thiserror::Error)]
+pub enum SetupNetError {
+    /// Its outputs are no numbers.
+    #[error("the setup network's answer at step {step} is not finite")]
+    NotFinite {
+        /// The step, 0 to 63.
+        step: usize,
+    },
+    /// It was asked about a setup that the rules forbid.
+    #[error(transparent)]
+    Illegal(#[from] IllegalToken),
+}
+
+impl SetupNet {
+    /// Draws `count` setups for a seat. The same weights, seat and seed give the
+    /// same setups.
+    ///
+    /// # Errors
+    /// Outputs that are not finite.
+    pub fn sample(
+        &self,
+        space: &SetupSpace,
+        seat: Side,
+        count: usize,
+        seed: u64,
+    ) -> Result<Vec<SampledSetup>, SetupNetError> {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut setups = Vec::with_capacity(count);
+        while setups.len() < count {
+            let chunk = CHUNK.min(count - setups.len());
+            let draw = |probabilities: &[f64]| draw(probabilities, rng.random());
+            setups.extend(self.fill_in(space, seat, chunk, draw)?);
+        }
+        Ok(setups)
+    }
+
+    /// The setup that comes of the likeliest token at each step: one of the
+    /// likeliest setups.
+    ///
+    /// # Errors
+    /// Outputs that are not finite.
+    pub fn greedy(&self, space: &SetupSpace, seat: Side) -> Result<SampledSetup, SetupNetError> {
+        let likeliest = |probabilities: &[f64]| {
+            let order = |a: &usize, b: &usize| probabilities[*a].total_cmp(&probabilities[*b]);
+            (0..probabilities.len()).max_by(order).unwrap_or(0)
+        };
+        Ok(self.fill_in(space, seat, 1, likeliest)?[0])
+    }
+
+    /// The exact log-probabilities of setups for a seat, in nats.
+    ///
+    /// # Errors
+    /// A setup that is not legal in `space`.
+    pub fn score(
+        &self,
+        space: &SetupSpace,
+        seat: Side,
+        setups: &[Setup],
+    ) -> Result<Vec<f64>, SetupNetError> {
+        let mut scores = Vec::with_capacity(setups.len());
+        for chunk in setups.chunks(CHUNK) {
+            let chunk: Vec<(Setup, Side)> = chunk.iter().map(|&setup| (setup, seat)).collect();
+            let batch = SetupBatch::new(space, &chunk, self.device())?;
+            let chosen = tch::no_grad(|| {
+                self.log_probabilities(&batch).gather(-1, &batch.tokens.unsqueeze(-1), false)
+            });
+            let sums = chosen.sum_dim_intlist([0i64, 2].as_slice(), false, Kind::Double);
+            scores.extend(Vec::<f64>::try_from(&sums).expect("a vector of f64"));
+        }
+        Ok(scores)
+    }
+
+    /// Fills in setups side by side; `choose` picks a token by its probability
+    /// (0 where it is not legal).
+    fn fill_in(
+        &self,
+        space: &SetupSpace,
+        seat: Side,
+        count: usize,
+        mut choose: impl FnMut(&[f64]) -> usize,
+    ) -> Result<Vec<SampledSetup>, SetupNetError> {
+        let mut builders = vec![space.builder(); count];
+        let mut sums = vec![0.0; count];
+        let mut features = vec![0.0; count * SETUP_FEATURES];
+        for step in 0..SetupBuilder::STEPS {
+            for (builder, row) in builders.iter().zip(features.chunks_mut(SETUP_FEATURES)) {
+                encode_prefix(builder, seat, row);
+            }
+            let outputs = self.outputs_at(step, &features);
+            let rows = outputs.chunks(TOKENS as usize);
+            for ((builder, sum), row) in builders.iter_mut().zip(&mut sums).zip(rows) {
+                if row.iter().any(|output| !output.is_finite()) {
+                    return Err(SetupNetError::NotFinite { step });
+                }
+                let probabilities = probabilities(builder, row);
+                let token = choose(&probabilities);
+                *sum += probabilities[token].ln();
+                builder.place(token)?;
+            }
+        }
+        let finished = builders.iter().zip(sums).map(|(builder, log_probability)| SampledSetup {
+            setup: builder.finish().expect("all steps are taken"),
+            log_probability,
+        });
+        Ok(finished.collect())
+    }
+
+    fn outputs_at(&self, step: usize, features: &[f32]) -> Vec<f32> {
+        let features = Tensor::from_slice(features)
+            .view([1, -1, SETUP_FEATURES as i64])
+            .to_device(self.device());
+        let outputs = tch::no_grad(|| self.outputs(&features, step as i64));
+        Vec::try_from(outputs.flatten(0, -1)).expect("a vector of f32")
+    }
+}
+
+/// The probabilities of the next token; exactly 0 where it is not legal.
+fn probabilities(builder: &SetupBuilder<'_>, outputs: &[f32]) -> [f64; TOKENS as usize] {
+    let (base, legal) = (base_logits(builder), builder.legal_tokens());
+    let logit = |token: usize| f64::from(outputs[token]) + f64::from(base[token]);
+    let is_legal = |token: &usize| legal & 1 << token != 0;
+    let tokens = 0..TOKENS as usize;
+    let highest = tokens.clone().filter(is_legal).map(logit).fold(f64::NEG_INFINITY, f64::max);
+    let mut probabilities = [0.0; TOKENS as usize];
+    for token in tokens.filter(is_legal) {
+        probabilities[token] = (logit(token) - highest).exp();
+    }
+    let sum: f64 = probabilities.iter().sum();
+    probabilities.map(|probability| probability / sum)
+}
+
+/// The place where the running sum of the probabilities passes `number`, from 0
+/// to 1.
+fn draw(probabilities: &[f64], number: f64) -> usize {
+    let mut sum = 0.0;
+    let passed = probabilities.iter().position(|probability| {
+        sum += probability;
+        number < sum
+    });
+    // Rounding may leave a sum that is a little under 1.
+    passed.unwrap_or_else(|| {
+        probabilities.iter().rposition(|&probability| probability > 0.0).unwrap_or(0)
+    })
+}

@@ -1,0 +1,230 @@
+//! The setup network: exact probabilities, legal setups under any rules, and no
+//! input but its own half and the seat.
+
+use std::collections::HashMap;
+
+use cyvasse_env::{Rules, Setup, SetupBuilder, SetupSpace, Side, Tile, Unit};
+use cyvasse_models::checkpoint::{self, Compatibility};
+use cyvasse_models::optim::{Optimizer, OptimizerConfig};
+use cyvasse_models::{
+    Net, SETUP_ENCODING_VERSION, SETUP_FEATURES, SetupBatch, SetupNet, SetupNetConfig,
+    encode_prefix,
+};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use tch::{Device, Kind};
+
+use crate::common::noise;
+
+fn config() -> SetupNetConfig {
+    SetupNetConfig { encoding: SETUP_ENCODING_VERSION, width: 16, blocks: 1 }
+}
+
+/// A network whose outputs are far from 0.
+fn wild_net(seed: u64) -> SetupNet {
+    let net = SetupNet::new(&config(), seed, Device::Cpu).unwrap();
+    tch::no_grad(|| {
+        for (place, mut weight) in net.variables().into_values().enumerate() {
+            let _ = weight.g_add_(&(noise(&weight.size(), seed + 100 * place as u64) * 0.5));
+        }
+    });
+    net
+}
+
+/// The default rules with other counts of tiles and units.
+fn rules(tiles: [u8; 5], units: [u8; 9]) -> Rules {
+    let mut rules = Rules::iron_throne();
+    let counts = &mut rules.tiles;
+    [counts.mountain, counts.water, counts.forest, counts.fortress] =
+        [tiles[0], tiles[1], tiles[2], tiles[3]];
+    counts.largest_mountain_group = tiles[4];
+    for (unit, count) in rules.units.iter_mut().zip(units) {
+        unit.count = count;
+    }
+    rules
+}
+
+/// 32 setups: a king on any square.
+fn king_only() -> SetupSpace {
+    SetupSpace::new(&rules([0, 32, 0, 0, 1], [0; 9]))
+}
+
+#[test]
+fn a_new_network_is_exactly_uniform() {
+    let net = SetupNet::new(&config(), 1, Device::Cpu).unwrap();
+    let space = SetupSpace::new(&Rules::iron_throne());
+    for sampled in net.sample(&space, Side::White, 20, 3).unwrap() {
+        assert!((sampled.log_probability + space.log_count()).abs() < 1e-4);
+    }
+}
+
+#[test]
+fn probabilities_of_all_setups_add_up_to_one_and_are_those_of_sampling() {
+    let space = king_only();
+    let net = wild_net(4);
+    let all: Vec<Setup> = (0..32)
+        .map(|square| {
+            let mut units = [None; 32];
+            units[square] = Some(Unit::King);
+            Setup::new([Tile::Water; 32], units)
+        })
+        .collect();
+    for seat in Side::ALL {
+        let scores = net.score(&space, seat, &all).unwrap();
+        let sum: f64 = scores.iter().map(|score| score.exp()).sum();
+        assert!((sum - 1.0).abs() < 1e-5, "{sum}");
+
+        let count = 4000;
+        let sampled = net.sample(&space, seat, count, 9).unwrap();
+        let mut counts: HashMap<Setup, u32> = HashMap::new();
+        for sample in &sampled {
+            *counts.entry(sample.setup).or_default() += 1;
+        }
+        for (setup, score) in all.iter().zip(&scores) {
+            let expected = score.exp() * count as f64;
+            let found = f64::from(counts.get(setup).copied().unwrap_or(0));
+            assert!((found - expected).abs() < 5.0 * expected.sqrt() + 3.0, "{found} {expected}");
+        }
+        let likeliest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        assert!((net.greedy(&space, seat).unwrap().log_probability - likeliest).abs() < 3.0);
+    }
+    let [white, black] = Side::ALL.map(|seat| net.score(&space, seat, &all).unwrap());
+    assert!(white.iter().zip(&black).any(|(w, b)| (w - b).abs() > 0.05), "the seat is no input");
+}
+
+#[test]
+fn sampling_tells_the_score() {
+    let space = SetupSpace::new(&Rules::iron_throne());
+    let net = wild_net(7);
+    let sampled = net.sample(&space, Side::Black, 300, 5).unwrap();
+    assert_eq!(sampled, net.sample(&space, Side::Black, 300, 5).unwrap());
+    let setups: Vec<Setup> = sampled.iter().map(|sampled| sampled.setup).collect();
+    let scores = net.score(&space, Side::Black, &setups).unwrap();
+    for (sampled, score) in sampled.iter().zip(scores) {
+        assert!((sampled.log_probability - score).abs() < 1e-3, "{sampled:?} {score}");
+    }
+    let other = net.sample(&space, Side::Black, 300, 6).unwrap();
+    assert!(other[0] != sampled[0]);
+}
+
+#[test]
+fn setups_are_legal_under_any_rules() {
+    let mut rng = ChaCha8Rng::seed_from_u64(11);
+    let mut tried = 0;
+    while tried < 60 {
+        let tiles = [
+            rng.random_range(0..24),
+            rng.random_range(0..8),
+            rng.random_range(0..8),
+            rng.random_range(0..2),
+            rng.random_range(1..5),
+        ];
+        let rules = rules(tiles, std::array::from_fn(|_| rng.random_range(0..4)));
+        if Rules::from_toml(&rules.to_toml()).is_err() {
+            continue;
+        }
+        tried += 1;
+        let space = SetupSpace::new(&rules);
+        let net = wild_net(tried);
+        for sampled in net.sample(&space, Side::White, 8, tried).unwrap() {
+            assert_eq!(sampled.setup.check(&rules), Ok(()), "{rules:?}");
+            assert!(sampled.log_probability.is_finite());
+        }
+        assert_eq!(net.greedy(&space, Side::Black).unwrap().setup.check(&rules), Ok(()));
+    }
+}
+
+#[test]
+fn the_inputs_are_the_own_prefix_and_the_seat_and_nothing_else() {
+    let space = SetupSpace::new(&Rules::iron_throne());
+    let mut rng = ChaCha8Rng::seed_from_u64(2);
+    let (one, other) = (space.sample(&mut rng), space.sample(&mut rng));
+    let mut builder = space.builder();
+    let mut row = [0.0; SETUP_FEATURES];
+    for token in SetupBuilder::tokens(&one) {
+        encode_prefix(&builder, Side::Black, &mut row);
+        let placed = row[..512].iter().filter(|&&feature| feature == 1.0).count();
+        let rest = row[..512].iter().filter(|&&feature| feature == 0.0).count();
+        assert_eq!((placed, placed + rest), (builder.step(), 512));
+        builder.place(token.into()).unwrap();
+    }
+
+    // Whatever stands beside it in a batch, the opponent's setup included, a
+    // setup's probability is its own.
+    let net = wild_net(3);
+    let alone = net.score(&space, Side::White, &[one]).unwrap()[0];
+    let score_beside = |setup: Setup, seat: Side| {
+        let batch = SetupBatch::new(&space, &[(one, Side::White), (setup, seat)], Device::Cpu);
+        let batch = batch.unwrap();
+        let all = tch::no_grad(|| net.log_probabilities(&batch));
+        let chosen = all.gather(-1, &batch.tokens.unsqueeze(-1), false);
+        chosen.sum_dim_intlist([0i64, 2].as_slice(), false, Kind::Double).double_value(&[0])
+    };
+    for setup in [one, other] {
+        assert!((score_beside(setup, Side::Black) - alone).abs() < 1e-4);
+    }
+}
+
+#[test]
+fn a_setup_that_the_rules_forbid_has_no_probability() {
+    let space = SetupSpace::new(&Rules::iron_throne());
+    let foreign = king_only().sample(&mut ChaCha8Rng::seed_from_u64(1));
+    let error = wild_net(1).score(&space, Side::White, &[foreign]).unwrap_err();
+    assert!(error.to_string().starts_with("token 2 is not legal at step "), "{error}");
+}
+
+#[test]
+fn one_setup_can_be_learned_by_heart() {
+    let space = SetupSpace::new(&Rules::iron_throne());
+    let net = SetupNet::new(&config(), 1, Device::Cpu).unwrap();
+    let rule = OptimizerConfig::AdamW { beta1: 0.9, beta2: 0.99, epsilon: 1e-8, weight_decay: 0.0 };
+    let mut optimizer = Optimizer::new(&rule, net.variables()).unwrap();
+    let setup = space.sample(&mut ChaCha8Rng::seed_from_u64(4));
+    let batch = SetupBatch::new(&space, &[(setup, Side::White)], Device::Cpu).unwrap();
+    for _ in 0..60 {
+        let all = net.log_probabilities(&batch);
+        let loss = -all.gather(-1, &batch.tokens.unsqueeze(-1), false).sum(Kind::Float);
+        optimizer.zero_grad();
+        loss.backward();
+        optimizer.step(0.05);
+    }
+    let score = net.score(&space, Side::White, &[setup]).unwrap()[0];
+    assert!(score > -0.5, "log-probability {score} after learning");
+    assert_eq!(net.greedy(&space, Side::White).unwrap().setup, setup);
+}
+
+#[test]
+fn averages_move_towards_the_network() {
+    let (net, other) = (wild_net(1), wild_net(2));
+    let average = net.copy();
+    average.move_towards(&other, 0.25);
+    for (name, weight) in average.variables() {
+        let expected = &net.variables()[&name] * 0.75 + &other.variables()[&name] * 0.25;
+        assert!((weight - expected).abs().max().double_value(&[]) < 1e-6);
+    }
+}
+
+#[test]
+fn checkpoints_of_setup_networks_come_back_and_are_no_play_networks() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("setup.safetensors");
+    let made_for = Compatibility {
+        rules_name: "one".into(),
+        rules_fingerprint: "01".into(),
+        planes_version: 1,
+        actions_version: 1,
+    };
+    let net = wild_net(5);
+    checkpoint::save(&path, &net, &made_for, 7).unwrap();
+    let (loaded, header) = checkpoint::load::<SetupNet>(&path, &made_for, Device::Cpu).unwrap();
+    assert_eq!((header.step, &header.net), (7, net.config()));
+    let space = SetupSpace::new(&Rules::iron_throne());
+    let sample = |net: &SetupNet| net.sample(&space, Side::White, 5, 1).unwrap();
+    assert_eq!(sample(&loaded), sample(&net));
+
+    let error = checkpoint::load::<Net>(&path, &made_for, Device::Cpu).unwrap_err().to_string();
+    assert!(error.contains("format is \"cyvasse-setup-checkpoint\""), "{error}");
+    let others = Compatibility { rules_fingerprint: "02".into(), ..made_for };
+    let error = checkpoint::load::<SetupNet>(&path, &others, Device::Cpu).unwrap_err();
+    assert!(error.to_string().contains("rules_fingerprint is \"01\""), "{error}");
+}
