@@ -14,6 +14,8 @@ use cyvasse_selfplay::search::SearchSettings;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::setups::SetupsConfig;
+
 /// A training config that has been read and checked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -30,6 +32,8 @@ pub struct Config {
     pub search: SearchSettings,
     /// How the network learns.
     pub training: TrainingConfig,
+    /// Where setups come from, and how they are learned.
+    pub setups: SetupsConfig,
     /// What the run ends with.
     pub evaluation: EvaluationConfig,
 }
@@ -258,13 +262,17 @@ impl Config {
         self.search.validate().map_err(|error| within("search", &error))?;
         self.evaluation.policy.validate().map_err(|error| within("evaluation", &error))?;
         self.training.optimizer.validate().map_err(|error| within("training.optimizer", &error))?;
+        if let SetupsConfig::Learned(setups) = &self.setups {
+            setups.optimizer.validate().map_err(|error| within("setups.optimizer", &error))?;
+            setups.net().validate().map_err(|error| within("setups.network", &error))?;
+        }
         self.net().validate().map_err(|error| within("network", &error))
     }
 
     fn bounds(&self) -> Vec<Bound> {
-        let Config { run, selfplay, training, evaluation, .. } = self;
+        let Config { run, selfplay, training, setups, evaluation, .. } = self;
         let value_share = f64::from(training.root_value_share);
-        vec![
+        let mut bounds = vec![
             Bound::count("run.rounds", run.rounds, 1, 1_000_000),
             Bound::count("selfplay.workers", selfplay.workers, 1, 256),
             Bound::count("selfplay.slots", selfplay.slots, 1, 65_536),
@@ -296,12 +304,16 @@ impl Config {
                 evaluation.games,
                 "an even number up to a million, so that every opening is played from both seats",
             ),
-        ]
+        ];
+        if let SetupsConfig::Learned(setups) = setups {
+            bounds.extend(setups.bounds());
+        }
+        bounds
     }
 }
 
 /// What a number of the config must hold to.
-struct Bound {
+pub(crate) struct Bound {
     holds: bool,
     key: &'static str,
     value: String,
@@ -309,7 +321,7 @@ struct Bound {
 }
 
 impl Bound {
-    fn new(
+    pub(crate) fn new(
         holds: bool,
         key: &'static str,
         value: impl ToString,
@@ -318,17 +330,21 @@ impl Bound {
         Bound { holds, key, value: value.to_string(), expected: expected.into() }
     }
 
-    fn count(key: &'static str, value: u32, least: u32, most: u32) -> Bound {
+    pub(crate) fn count(key: &'static str, value: u32, least: u32, most: u32) -> Bound {
         let expected = format!("a whole number from {least} to {most}");
         Bound::new((least..=most).contains(&value), key, value, expected)
     }
 
-    fn real(key: &'static str, value: f64, most: f64) -> Bound {
+    pub(crate) fn real(key: &'static str, value: f64, most: f64) -> Bound {
         let expected = format!("a number above 0, at most {most}");
         Bound::new(value > 0.0 && value <= most, key, value, expected)
     }
 
-    fn share(key: &'static str, value: f64) -> Bound {
+    pub(crate) fn not_negative(key: &'static str, value: f64) -> Bound {
+        Bound::new((0.0..=1e6).contains(&value), key, value, "a number from 0 to 1000000")
+    }
+
+    pub(crate) fn share(key: &'static str, value: f64) -> Bound {
         Bound::new((0.0..=1.0).contains(&value), key, value, "a number from 0 to 1")
     }
 }

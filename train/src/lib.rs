@@ -9,3 +9,4 @@ pub mod evaluation;
 pub mod learning;
 pub mod pipeline;
 pub mod report;
+pub mod setups;

@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use cyvasse_env::Rules;
-use cyvasse_selfplay::GameRecord;
+use cyvasse_env::{Rules, SetupSpace};
 use cyvasse_selfplay::replay::Shard;
+use cyvasse_selfplay::{GameRecord, SetupSource};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
 use tempfile::TempDir;
 
 const ROUNDS: u32 = 3;
@@ -37,6 +39,11 @@ fn toy_config(folder: &Path, changes: &[(&str, &str)]) -> PathBuf {
         ("simulations = 32", "simulations = 4"),
         ("batch_size = 256", "batch_size = 16"),
         ("window_positions = 50000", "window_positions = 300"),
+        ("uniform_rounds = 2", "uniform_rounds = 1"),
+        ("samples_per_seat = 256", "samples_per_seat = 12"),
+        ("opponents = 32", "opponents = 4"),
+        ("batch_setups = 128", "batch_setups = 8"),
+        ("width = 128", "width = 16"),
         ("games = 200", "games = 4"),
     ];
     for (from, to) in toy.iter().chain(changes) {
@@ -61,13 +68,29 @@ fn assert_trained(output: &Output) {
     assert!(output.status.success(), "{}", error_of(output));
 }
 
-/// Everything that a run teaches and knows: weights and games, round by round.
-fn contents(run: &Path) -> Vec<(Vec<u8>, Vec<GameRecord>)> {
+/// Lets games take some setups from a file of them, written beside the config.
+fn with_fixed_setups(folder: &Path, changes: &[(&str, &str)]) -> PathBuf {
+    let rules = Rules::from_toml(&fs::read_to_string(tiny_rules()).unwrap()).unwrap();
+    let setup = SetupSpace::new(&rules).sample(&mut ChaCha8Rng::seed_from_u64(1));
+    fs::write(folder.join("fixed.txt"), format!("# one\n{setup}\n")).unwrap();
+    let fixed = [
+        ("fixed_file = \"\"", "fixed_file = \"fixed.txt\""),
+        ("uniform = 0.2", "uniform = 0.1"),
+        ("fixed = 0.0", "fixed = 0.1"),
+    ];
+    toy_config(folder, &[&fixed, changes].concat())
+}
+
+/// Everything that a run teaches and knows: the weights of both networks and the
+/// games, round by round.
+fn contents(run: &Path) -> Vec<([Vec<u8>; 2], Vec<GameRecord>)> {
     let rules = Rules::from_toml(&fs::read_to_string(tiny_rules()).unwrap()).unwrap();
     (0..=ROUNDS)
         .map(|round| {
             let name = format!("round-{round:04}");
-            let weights = run.join("checkpoints").join(&name).join("play.safetensors");
+            let checkpoint = run.join("checkpoints").join(&name);
+            let weights = ["play.safetensors", "setup.safetensors"]
+                .map(|file| fs::read(checkpoint.join(file)).unwrap());
             let shard = run.join("shards").join(name + ".h5");
             let games = if shard.exists() {
                 let shard = Shard::open(shard, &rules).unwrap();
@@ -75,7 +98,7 @@ fn contents(run: &Path) -> Vec<(Vec<u8>, Vec<GameRecord>)> {
             } else {
                 Vec::new()
             };
-            (fs::read(weights).unwrap(), games)
+            (weights, games)
         })
         .collect()
 }
@@ -83,7 +106,7 @@ fn contents(run: &Path) -> Vec<(Vec<u8>, Vec<GameRecord>)> {
 #[test]
 fn a_run_learns_and_is_reproducible_however_often_it_is_stopped() {
     let folder = TempDir::new().unwrap();
-    let config = toy_config(folder.path(), &[]);
+    let config = with_fixed_setups(folder.path(), &[]);
     let (whole, stopped) = (folder.path().join("whole"), folder.path().join("stopped"));
     let output = train(&config, &whole, &[]);
     assert_trained(&output);
@@ -92,10 +115,17 @@ fn a_run_learns_and_is_reproducible_however_often_it_is_stopped() {
     assert!(said.contains("against the untrained network, 4 games: "), "{said}");
     let expected = contents(&whole);
     assert!(expected.iter().map(|(_, games)| games.len()).sum::<usize>() > 10);
-    assert!(expected[0].0 != expected[1].0, "the first round changed no weight");
+    let [first, second, third] = [0, 1, 2].map(|round| &expected[round].0);
+    assert!(first[0] != second[0], "the first round changed no weight");
+    assert!(first[1] == second[1], "setups were learned in a round of uniform ones");
+    assert!(second[1] != third[1], "the second round changed no weight of the setup network");
+    let mut sources = expected.iter().flat_map(|(_, games)| games).flat_map(|game| game.sources);
+    let all = SetupSource::ALL;
+    assert!(all.into_iter().all(|source| sources.any(|other| other == source)), "{said}");
+    assert!(said.contains("round 3: setups in ") && said.contains("current "), "{said}");
     assert!(whole.join("log.txt").exists() && whole.join("metrics.jsonl").exists());
 
-    let config = toy_config(folder.path(), &[("workers = 1", "workers = 3")]);
+    let config = with_fixed_setups(folder.path(), &[("workers = 1", "workers = 3")]);
     interrupt_often(&config, &stopped);
     assert_eq!(contents(&stopped), expected, "a stopped run differs from a whole one");
 }
@@ -150,13 +180,16 @@ fn a_run_that_is_there_is_not_overwritten() {
 
 #[test]
 fn bad_configs_are_refused_in_one_line_that_names_the_key() {
-    let cases: [(&str, &str, &str); 6] = [
+    let cases: [(&str, &str, &str); 9] = [
         ("seed = 1 ", "sede = 1 ", "did you mean `seed`?"),
         ("batch_size = 16", "batch_size = \"many\"", "training.batch_size"),
         ("value_weight = 1.0", "value_weight = -1.0", "`training.value_weight` is -1"),
         ("slots = 6", "slots = 0", "`selfplay.slots` is 0"),
         ("kind = \"gumbel\" ", "kind = \"minimax\" ", "minimax"),
         ("rules = ", "# rules = ", "missing field `rules`"),
+        ("past = 0.2 ", "past = 0.3 ", "`setups.shares` is 0.2 + 0.6 + 0.3 + 0"),
+        ("fixed_file = \"\"", "fixed_file = \"none.txt\"", "`setups.fixed_file` is"),
+        ("kind = \"learned\" ", "kind = \"guessed\" ", "guessed"),
     ];
     for (from, to, expected) in cases {
         let folder = TempDir::new().unwrap();
@@ -176,4 +209,34 @@ fn resuming_nothing_is_refused() {
     let output = train(&config, &folder.path().join("nowhere"), &["--resume"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(error_of(&output).contains("is no run directory"));
+}
+
+#[test]
+fn an_illegal_fixed_setup_is_refused_by_its_line() {
+    let folder = TempDir::new().unwrap();
+    let config = with_fixed_setups(folder.path(), &[]);
+    let file = folder.path().join("fixed.txt");
+    let text = fs::read_to_string(&file).unwrap() + "8/8/8/8 8/8/8/8\n";
+    fs::write(&file, text).unwrap();
+    let run = folder.path().join("run");
+    let output = train(&config, &run, &[]);
+    let said = error_of(&output);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said.contains("fixed.txt, line 3: mountain: 0 instead of 2"), "{said}");
+    assert!(!run.exists());
+}
+
+#[test]
+fn uniform_setups_need_no_setup_network() {
+    let folder = TempDir::new().unwrap();
+    let config = toy_config(folder.path(), &[("rounds = 3", "rounds = 1")]);
+    let text = fs::read_to_string(&config).unwrap();
+    let (before, rest) = text.split_once("[setups]").unwrap();
+    let (_, after) = rest.split_once("[evaluation]").unwrap();
+    let text = format!("{before}[setups]\nkind = \"uniform\"\n\n[evaluation]{after}");
+    fs::write(&config, text).unwrap();
+    let run = folder.path().join("run");
+    assert_trained(&train(&config, &run, &[]));
+    assert!(run.join("checkpoints/round-0001/play.safetensors").exists());
+    assert!(!run.join("checkpoints/round-0001/setup.safetensors").exists());
 }

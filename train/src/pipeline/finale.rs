@@ -1,6 +1,7 @@
 //! What a run ends with: matches of its newest network.
 
 use std::ops::ControlFlow;
+use std::sync::atomic::AtomicU64;
 
 use cyvasse_env::SetupSpace;
 use cyvasse_models::{Net, checkpoint};
@@ -10,10 +11,13 @@ use cyvasse_selfplay::{Purpose, derive};
 
 use super::train::{Run, RunEnd};
 use crate::checkpoints::{PLAY_NET, made_for};
-use crate::evaluation::{Match, Setups, Tally, play_match};
+use crate::evaluation::setup_quality::{Interval, pairings, sampled, uniform};
+use crate::evaluation::{Match, Pilots, Setups, Tally, play_match};
+use crate::setups::SetupLearner;
 
 /// Plays the newest network against the random player and against the
-/// untrained network with the same search, and prints both scores.
+/// untrained network with the same search, then learned against uniform setups
+/// with the newest network on both sides, and prints the scores.
 pub(super) fn evaluate(run: &Run<'_>) -> anyhow::Result<RunEnd> {
     if run.config.evaluation.games == 0 {
         return Ok(RunEnd::Finished);
@@ -28,7 +32,32 @@ pub(super) fn evaluate(run: &Run<'_>) -> anyhow::Result<RunEnd> {
         let first = agents(run, &untrained);
         report(run, "the untrained network", agents(run, &run.trainer.net), first)?;
     }
+    if let (Some(learner), false) = (&run.setups, run.stopped()) {
+        setups_match(run, learner)?;
+    }
     Ok(if run.stopped() { RunEnd::Stopped } else { RunEnd::Finished })
+}
+
+/// Plays learned setups against uniform ones.
+fn setups_match(run: &Run<'_>, learner: &SetupLearner) -> anyhow::Result<()> {
+    let games = run.config.evaluation.games;
+    let seed = derive(run.config.run.seed, Purpose::Match, &[1]);
+    let space = SetupSpace::new(&run.rules);
+    let ours = sampled(&learner.trainer.average, &space, games.div_ceil(2), seed)?;
+    let theirs = uniform(&space, games.div_ceil(2), seed);
+    let stage = run.reporter.stage("setups", games.into());
+    let mut pilots = Pilots {
+        players: agents(run, &run.trainer.net),
+        pool: &run.pool,
+        rules: run.rules.clone(),
+        done: &AtomicU64::new(0),
+        stop: run.stop,
+    };
+    let score = Interval::from(pilots.score(&pairings(&ours, &theirs, games, seed))?);
+    if !run.stopped() {
+        stage.finish(&format!("learned against uniform setups: {score}"));
+    }
+    Ok(())
 }
 
 /// An agent for each worker.

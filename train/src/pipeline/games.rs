@@ -7,7 +7,7 @@ use std::time::Duration;
 use cyvasse_selfplay::play::{Progress, Round};
 use cyvasse_selfplay::{GameRecord, Remembering, SetupPool};
 
-use super::progress::Stage;
+use super::progress::{SetOnDrop, Stage};
 use super::train::Run;
 
 /// Plays a round of self-play with the network as it is, and returns the
@@ -50,14 +50,6 @@ pub(super) fn play(
         rates(&progress, seconds)
     ));
     Ok(games)
-}
-
-struct SetOnDrop<'a>(&'a AtomicBool);
-
-impl Drop for SetOnDrop<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
 }
 
 /// Shows the progress until the round is done.

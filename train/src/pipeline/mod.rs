@@ -4,9 +4,11 @@ mod finale;
 mod games;
 mod progress;
 mod run_dir;
+mod setups;
 mod state;
 mod train;
 
 pub use progress::Reporter;
+pub(crate) use progress::SetOnDrop;
 pub use run_dir::{LADDER_FILE, RunDir, RunDirError, checkpoints_of};
 pub use train::{RunEnd, RunOptions, train};

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
@@ -133,5 +134,14 @@ impl Stage<'_> {
     #[must_use]
     pub fn seconds(&self) -> f64 {
         self.bar.elapsed().as_secs_f64()
+    }
+}
+
+/// Sets a flag however the work ends: whoever watches it must not wait for ever.
+pub(crate) struct SetOnDrop<'a>(pub(crate) &'a AtomicBool);
+
+impl Drop for SetOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }

@@ -5,14 +5,16 @@
 //! RUN/
 //!   config.toml             the config, every key with its value
 //!   rules.toml              the rules file, in full
+//!   setups.txt              the file of fixed setups, where the config names one
 //!   version.txt             the program that started the run
 //!   log.txt                 what the run said, with times
 //!   metrics.jsonl           one line of numbers a round
 //!   lock                    held while a process works on the run
 //!   shards/round-0001.h5    the games that ended in the round
-//!   checkpoints/round-0001/ play.safetensors
-//!   state/round-0001/       what a resumed run needs beside: the optimiser,
-//!                           the unfinished games, the counters
+//!   checkpoints/round-0001/ play.safetensors, setup.safetensors
+//!   state/round-0001/       what a resumed run needs beside: the optimisers,
+//!                           the setup network before averaging, the unfinished
+//!                           games, the counters
 //!   report.html             what `cyvasse report` made
 //!   evaluation/ladder.jsonl results of `cyvasse evaluate ladder`
 //! ```

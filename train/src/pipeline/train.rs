@@ -13,18 +13,20 @@ use cyvasse_models::optim::Optimizer;
 use cyvasse_models::{Net, checkpoint};
 use cyvasse_selfplay::play::{Resignation, SelfPlay};
 use cyvasse_selfplay::replay::{Shard, ShardHeader, write_shard};
-use cyvasse_selfplay::{GameRecord, Purpose, SetupPool, derive};
+use cyvasse_selfplay::{GameRecord, Purpose, derive};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde_json::json;
 
 use super::progress::Reporter;
 use super::run_dir::{RunDir, io_error};
+use super::setups::SetupsReport;
 use super::state::State;
-use super::{finale, games};
+use super::{finale, games, setups};
 use crate::checkpoints::{PLAY_NET, made_for};
 use crate::config::{Config, load_rules, read_rules};
 use crate::device;
 use crate::learning::{Losses, Trainer, TrainingRound, Window, samples_of};
+use crate::setups::SetupLearner;
 
 /// How a run is to be started.
 #[derive(Clone, Debug)]
@@ -57,6 +59,8 @@ pub(super) struct Run<'a> {
     pub(super) trainer: Trainer,
     pub(super) selfplay: SelfPlay,
     pub(super) resignation: Resignation,
+    /// `None` where all setups are uniform.
+    pub(super) setups: Option<SetupLearner>,
     window: Window,
     /// The shards so far, oldest first: their rounds and positions.
     shards: Vec<(u32, u64)>,
@@ -98,14 +102,15 @@ fn run_path(options: &RunOptions) -> PathBuf {
 fn start<'a>(options: &RunOptions, stop: &'a AtomicBool) -> anyhow::Result<Run<'a>> {
     let (config, rules) = Config::load(&options.config)?;
     device::find(config.run.device)?;
-    let dir = RunDir::create(
-        &run_path(options),
-        &[
-            ("config.toml", config.to_toml().as_str()),
-            ("rules.toml", rules.to_toml().as_str()),
-            ("version.txt", concat!(env!("CARGO_PKG_VERSION"), "\n")),
-        ],
-    )?;
+    let (config_text, rules_text) = (config.to_toml(), rules.to_toml());
+    let fixed = setups::fixed_file(&config, &options.config, &rules)?;
+    let mut files = vec![
+        ("config.toml", config_text.as_str()),
+        ("rules.toml", rules_text.as_str()),
+        ("version.txt", concat!(env!("CARGO_PKG_VERSION"), "\n")),
+    ];
+    files.extend(fixed.as_ref().map(|(name, text)| (*name, text.as_str())));
+    let dir = RunDir::create(&run_path(options), &files)?;
     begin(config, rules, dir, stop)
 }
 
@@ -117,12 +122,15 @@ fn begin(
     stop: &AtomicBool,
 ) -> anyhow::Result<Run<'_>> {
     let seed = derive(config.run.seed, Purpose::Weights, &[]);
-    let net = Net::new(&config.net(), seed, device::find(config.run.device)?)?;
+    let device = device::find(config.run.device)?;
+    let net = Net::new(&config.net(), seed, device)?;
     let optimizer = Optimizer::new(&config.training.optimizer, net.trainable_variables())?;
     let (search, games) = (config.search.clone(), config.games.clone());
     let (slots, seed) = (config.selfplay.slots, config.run.seed);
     let selfplay = SelfPlay::new(rules.clone(), search, games, slots, seed);
-    let run = assemble(config, rules, dir, stop, net, optimizer, selfplay)?;
+    let setups = setups::begin(&config, &dir, &rules, device)?;
+    let mut run = assemble(config, rules, dir, stop, net, optimizer, selfplay)?;
+    run.setups = setups;
     run.save()?;
     Ok(run)
 }
@@ -153,7 +161,9 @@ fn resume<'a>(options: &RunOptions, stop: &'a AtomicBool) -> anyhow::Result<Run<
     }
     let (search, games) = (config.search.clone(), config.games.clone());
     let selfplay = SelfPlay::resume(rules.clone(), search, games, state.games, config.run.seed)?;
+    let setups = setups::resume(&config, &dir, round, &rules, device)?;
     let mut run = assemble(config, rules, dir, stop, net, optimizer, selfplay)?;
+    run.setups = setups;
     (run.round, run.shards) = (round, state.shards);
     run.reload_window()?;
     run.reload_resignation()?;
@@ -222,7 +232,6 @@ fn assemble(
         rules.name,
         trainer.net.weight_count()
     ));
-    let (shards, round) = (Vec::new(), 0);
     Ok(Run {
         config,
         rules,
@@ -233,9 +242,10 @@ fn assemble(
         trainer,
         selfplay,
         resignation,
+        setups: None,
         window,
-        shards,
-        round,
+        shards: Vec::new(),
+        round: 0,
     })
 }
 
@@ -245,10 +255,12 @@ impl Run<'_> {
     fn play_round(&mut self) -> anyhow::Result<bool> {
         let started = Instant::now();
         let round = self.round + 1;
-        let games = games::play(self, round, &SetupPool::uniform(&self.rules))?;
+        let pool = setups::pool(self, round)?;
+        let games = games::play(self, round, &pool)?;
         if self.stopped() {
             return Ok(false);
         }
+        let mut report = setups::observe(self, &games)?;
         if !games.is_empty() {
             let header = ShardHeader::new(&self.rules, self.config.run.seed, round);
             write_shard(self.dir.shard(round), &header, &games)?;
@@ -257,17 +269,25 @@ impl Run<'_> {
         }
         self.resignation.learn(&games);
         let losses = self.learn(round)?;
+        if !self.stopped() {
+            setups::learn(self, &games, &pool, round, &mut report)?;
+        }
         if self.stopped() {
             return Ok(false);
         }
         self.round = round;
-        self.write_metrics(&games, losses, started.elapsed())?;
+        self.write_metrics(&games, losses, &report, started.elapsed())?;
         self.save()?;
         Ok(true)
     }
 
     pub(super) fn stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Share of the rounds before the last that lie behind when a round begins.
+    pub(super) fn run_share(&self, round: u32) -> f64 {
+        f64::from(round - 1) / f64::from((self.config.run.rounds - 1).max(1))
     }
 
     /// Adds the games of a round's shard to the window; returns the number of
@@ -300,10 +320,9 @@ impl Run<'_> {
             return Ok(Losses::default());
         }
         let training = &self.config.training;
-        let others = (self.config.run.rounds - 1).max(1);
         let plan = TrainingRound {
             steps,
-            run_share: f64::from(round - 1) / f64::from(others),
+            run_share: self.run_share(round),
             seed: derive(self.config.run.seed, Purpose::Samples, &[u64::from(round)]),
             stop: self.stop,
         };
@@ -337,14 +356,18 @@ impl Run<'_> {
         let step = self.trainer.optimizer.steps();
         dir.write_folder::<anyhow::Error>(&dir.checkpoint(round), |folder| {
             let made_for = made_for(&self.rules);
-            Ok(checkpoint::save(&folder.join(PLAY_NET), &self.trainer.net, &made_for, step)?)
+            checkpoint::save(&folder.join(PLAY_NET), &self.trainer.net, &made_for, step)?;
+            setups::save_checkpoint(self, folder)
         })?;
         let state = State {
             optimizer: self.trainer.optimizer.state(),
             shards: self.shards.clone(),
             games: self.selfplay.unfinished(),
         };
-        dir.write_folder::<anyhow::Error>(&dir.state(round), |folder| state.save(folder))?;
+        dir.write_folder::<anyhow::Error>(&dir.state(round), |folder| {
+            state.save(folder)?;
+            setups::save_state(self, folder)
+        })?;
         Ok(dir.settle(Some(round))?)
     }
 
@@ -395,6 +418,7 @@ impl Run<'_> {
         &self,
         games: &[GameRecord],
         losses: Losses,
+        report: &SetupsReport,
         time: Duration,
     ) -> anyhow::Result<()> {
         let path = self.dir.file("metrics.jsonl");
@@ -416,6 +440,7 @@ impl Run<'_> {
             "policy_loss": losses.policy,
             "value_loss": losses.value,
             "seconds": time.as_secs_f64(),
+            "setups": report.to_json(),
         });
         writeln!(file, "{line}").map_err(io_error("write", &path))?;
         Ok(())

@@ -1,0 +1,228 @@
+//! The setups' part of a round: the pool before the games, learning after them,
+//! and what of it is kept.
+
+use std::path::Path;
+
+use cyvasse_env::Rules;
+use cyvasse_models::optim::Optimizer;
+use cyvasse_models::{SetupNet, TensorFile, checkpoint};
+use cyvasse_selfplay::{GameRecord, Purpose, SetupPool, derive};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde_json::{Value, json};
+use tch::Device;
+
+use super::run_dir::{RunDir, io_error};
+use super::train::Run;
+use crate::checkpoints::{SETUP_NET, made_for};
+use crate::config::Config;
+use crate::setups::{
+    Critic, LearnedSetups, NetCritic, SetupLearner, SetupLosses, SetupTrainer, SetupsConfig,
+    SourceStatistics, Start, by_source, parse_setups,
+};
+
+/// The run's own copy of the file of fixed setups.
+const FIXED: &str = "setups.txt";
+
+/// The optimiser, in the folder of the state. Beside it lies the network that is
+/// in training, under the name that the averaged one has in the checkpoint.
+const OPTIMIZER: &str = "setup-optimizer.safetensors";
+
+/// What a round's setups were like.
+pub(super) struct SetupsReport {
+    sources: Vec<SourceStatistics>,
+    losses: Option<SetupLosses>,
+}
+
+/// The file of fixed setups that a config asks for, as a file of the run
+/// directory.
+pub(super) fn fixed_file(
+    config: &Config,
+    config_path: &Path,
+    rules: &Rules,
+) -> anyhow::Result<Option<(&'static str, String)>> {
+    let SetupsConfig::Learned(settings) = &config.setups else { return Ok(None) };
+    if settings.fixed_file.is_empty() {
+        return Ok(None);
+    }
+    let path = config_path.parent().unwrap_or(Path::new("")).join(&settings.fixed_file);
+    let text = std::fs::read_to_string(&path).map_err(io_error("read", &path))?;
+    parse_setups(&path, &text, rules)?;
+    Ok(Some((FIXED, text)))
+}
+
+/// The learner of a new run; `None` where the config asks for uniform setups.
+pub(super) fn begin(
+    config: &Config,
+    dir: &RunDir,
+    rules: &Rules,
+    device: Device,
+) -> anyhow::Result<Option<SetupLearner>> {
+    let SetupsConfig::Learned(settings) = &config.setups else { return Ok(None) };
+    let seed = derive(config.run.seed, Purpose::SetupWeights, &[]);
+    let net = SetupNet::new(&settings.net(), seed, device)?;
+    let optimizer = Optimizer::new(&settings.optimizer, net.variables())?;
+    let average = net.copy();
+    let trainer = SetupTrainer::new(net, average, optimizer, (**settings).clone());
+    learner(trainer, settings, config, dir, rules).map(Some)
+}
+
+/// The learner of a run that goes on after a round.
+pub(super) fn resume(
+    config: &Config,
+    dir: &RunDir,
+    round: u32,
+    rules: &Rules,
+    device: Device,
+) -> anyhow::Result<Option<SetupLearner>> {
+    let SetupsConfig::Learned(settings) = &config.setups else { return Ok(None) };
+    let average = load(&dir.checkpoint(round), rules, device)?;
+    let net = load(&dir.state(round), rules, device)?;
+    let mut optimizer = Optimizer::new(&settings.optimizer, net.variables())?;
+    optimizer.restore(&TensorFile::load(&dir.state(round).join(OPTIMIZER))?)?;
+    let trainer = SetupTrainer::new(net, average, optimizer, (**settings).clone());
+    learner(trainer, settings, config, dir, rules).map(Some)
+}
+
+fn learner(
+    trainer: SetupTrainer,
+    settings: &LearnedSetups,
+    config: &Config,
+    dir: &RunDir,
+    rules: &Rules,
+) -> anyhow::Result<SetupLearner> {
+    let fixed = if settings.fixed_file.is_empty() {
+        Vec::new()
+    } else {
+        crate::setups::read_setups(&dir.file(FIXED), rules)?
+    };
+    Ok(SetupLearner::new(trainer, settings.clone(), rules, fixed, config.run.seed))
+}
+
+fn load(folder: &Path, rules: &Rules, device: Device) -> anyhow::Result<SetupNet> {
+    let (net, _) = checkpoint::load(&folder.join(SETUP_NET), &made_for(rules), device)?;
+    Ok(net)
+}
+
+/// The setups that the games of a round draw from.
+pub(super) fn pool(run: &mut Run<'_>, round: u32) -> anyhow::Result<SetupPool> {
+    let Run { setups: Some(learner), config, dir, rules, .. } = run else {
+        return Ok(SetupPool::uniform(&run.rules));
+    };
+    let device = learner.trainer.net.device();
+    let seed = derive(config.run.seed, Purpose::SetupSupply, &[u64::from(round)]);
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    // Round 0 is there too: the untrained network, which is uniform.
+    let past = (0..learner.past_networks(round))
+        .map(|_| load(&dir.checkpoint(rng.random_range(0..round)), rules, device))
+        .collect::<anyhow::Result<Vec<SetupNet>>>()?;
+    Ok(learner.pool(round, &past)?)
+}
+
+/// How the setups of each source fared in games that the play network has not
+/// learned from yet.
+pub(super) fn observe(run: &Run<'_>, games: &[GameRecord]) -> anyhow::Result<SetupsReport> {
+    let starts: Vec<Start> = games.iter().map(|game| game.setups).collect();
+    let chances = critic(run).chances(&starts)?;
+    Ok(SetupsReport { sources: by_source(games, &chances), losses: None })
+}
+
+fn critic<'a>(run: &'a Run<'_>) -> NetCritic<'a> {
+    NetCritic::new(&run.trainer.net, run.rules.clone(), &run.pool)
+}
+
+/// Learns from a round's games and samples, after the play network has.
+pub(super) fn learn(
+    run: &mut Run<'_>,
+    games: &[GameRecord],
+    pool: &SetupPool,
+    round: u32,
+    report: &mut SetupsReport,
+) -> anyhow::Result<()> {
+    let run_share = run.run_share(round);
+    let Run { setups: Some(learner), trainer, rules, pool: threads, stop, reporter, .. } = run
+    else {
+        return Ok(());
+    };
+    let stage = reporter.stage("setups", 1);
+    let mut critic = NetCritic::new(&trainer.net, rules.clone(), threads);
+    report.losses = learner.learn(&mut critic, games, pool, round, run_share, stop)?;
+    let seconds = stage.seconds();
+    stage.finish(&format!("round {round}: setups in {seconds:.0} s, {report}"));
+    Ok(())
+}
+
+/// Saves the averaged network into the folder of a checkpoint.
+pub(super) fn save_checkpoint(run: &Run<'_>, folder: &Path) -> anyhow::Result<()> {
+    let Some(SetupLearner { trainer, .. }) = &run.setups else { return Ok(()) };
+    save(&trainer.average, trainer, run, folder)
+}
+
+/// Saves what a resumed run needs beside into the folder of a state.
+pub(super) fn save_state(run: &Run<'_>, folder: &Path) -> anyhow::Result<()> {
+    let Some(SetupLearner { trainer, .. }) = &run.setups else { return Ok(()) };
+    save(&trainer.net, trainer, run, folder)?;
+    Ok(trainer.optimizer.state().save(&folder.join(OPTIMIZER))?)
+}
+
+fn save(
+    net: &SetupNet,
+    trainer: &SetupTrainer,
+    run: &Run<'_>,
+    folder: &Path,
+) -> anyhow::Result<()> {
+    let steps = trainer.optimizer.steps();
+    Ok(checkpoint::save(&folder.join(SETUP_NET), net, &made_for(&run.rules), steps)?)
+}
+
+impl std::fmt::Display for SetupsReport {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut separator = "";
+        if let Some(losses) = &self.losses {
+            let share = 100.0 * losses.entropy_share;
+            write!(f, "entropy {:.1} ({share:.0}% of uniform)", losses.entropy)?;
+            separator = "; ";
+        }
+        for of in &self.sources {
+            write!(
+                f,
+                "{separator}{} {:.0}% of {}, {:.0} plies, value loss {:.2}",
+                of.source.name(),
+                100.0 * of.score,
+                of.setups,
+                of.plies,
+                of.value_loss
+            )?;
+            separator = "; ";
+        }
+        Ok(())
+    }
+}
+
+impl SetupsReport {
+    /// The numbers for the metrics.
+    pub(super) fn to_json(&self) -> Value {
+        let sources = self.sources.iter().map(|of| {
+            let numbers = json!({
+                "setups": of.setups,
+                "score": of.score,
+                "plies": of.plies,
+                "value_loss": of.value_loss,
+            });
+            (of.source.name().to_string(), numbers)
+        });
+        let learning = self.losses.as_ref().map(|losses| {
+            json!({
+                "setups": losses.setups,
+                "entropy": losses.entropy,
+                "entropy_share": losses.entropy_share,
+                "entropy_bonus": losses.bonus,
+                "kl": losses.kl,
+                "clipped": losses.clipped,
+                "targets": losses.targets,
+                "target_deviation": losses.deviation,
+            })
+        });
+        json!({ "sources": sources.collect::<serde_json::Map<_, _>>(), "learning": learning })
+    }
+}

@@ -1,0 +1,144 @@
+//! The section `[setups]` of a training config; `configs/quick.toml` explains it.
+
+use cyvasse_models::optim::OptimizerConfig;
+use cyvasse_models::{SETUP_ENCODING_VERSION, SetupNetConfig};
+use serde::{Deserialize, Serialize};
+
+use crate::config::Bound;
+
+/// Where setups come from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum SetupsConfig {
+    /// All setups are drawn uniformly; nothing is learned about them.
+    Uniform {},
+    /// A setup network learns beside the play network.
+    Learned(Box<LearnedSetups>),
+}
+
+/// How setups are learned.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LearnedSetups {
+    /// Rounds at the beginning that are played with uniform setups alone.
+    pub uniform_rounds: u32,
+    /// Setups sampled from the network before each round, for each seat.
+    pub samples_per_seat: u32,
+    /// Earlier networks that the `past` source samples, drawn anew each round.
+    pub past_networks: u32,
+    /// A file of setups for the `fixed` source; empty for none.
+    pub fixed_file: String,
+    /// What setups are taught by.
+    pub targets: Targets,
+    /// Opponents that a setup is valued against, from all sources.
+    pub opponents: u32,
+    /// Weight of the correction by real results, 0 to 1.
+    pub result_weight: f64,
+    /// Times that a round's setups are gone through.
+    pub epochs: u32,
+    /// Setups of an optimiser step.
+    pub batch_setups: u32,
+    /// The highest learning rate.
+    pub learning_rate: f64,
+    /// What is left of it in the last round.
+    pub final_rate_share: f64,
+    /// How far from 1 a token's ratio of probabilities is still rewarded.
+    pub clip: f64,
+    /// Weight of the divergence KL(new||old).
+    pub kl_weight: f64,
+    /// Weight of the joint entropy in the first round.
+    pub entropy_bonus: f64,
+    /// Its weight in the last round.
+    pub final_entropy_bonus: f64,
+    /// Share of the uniform distribution's entropy below which the bonus is
+    /// raised.
+    pub entropy_floor: f64,
+    /// The longest gradient that is not shortened.
+    pub gradient_norm: f64,
+    /// What the averaged network keeps of itself at each optimiser step.
+    pub average_decay: f64,
+    /// The network.
+    pub network: SetupNetworkConfig,
+    /// The sources' shares of setups in self-play.
+    pub shares: SourceShares,
+    /// The rule by which weights change.
+    pub optimizer: OptimizerConfig,
+}
+
+/// What setups are taught by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Targets {
+    /// The play network's value against sampled opponents, corrected by results.
+    Value,
+    /// The results of games alone.
+    Result,
+}
+
+/// Shape of the setup network.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SetupNetworkConfig {
+    /// Width of the hidden layers.
+    pub width: usize,
+    /// Residual blocks.
+    pub blocks: usize,
+}
+
+/// Shares of the sources of setups.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SourceShares {
+    /// Drawn uniformly.
+    pub uniform: f64,
+    /// From the network as it is.
+    pub current: f64,
+    /// From networks of earlier rounds.
+    pub past: f64,
+    /// From a file.
+    pub fixed: f64,
+}
+
+impl LearnedSetups {
+    /// The architecture of the setup network.
+    #[must_use]
+    pub fn net(&self) -> SetupNetConfig {
+        let SetupNetworkConfig { width, blocks } = self.network;
+        SetupNetConfig { encoding: SETUP_ENCODING_VERSION, width, blocks }
+    }
+
+    pub(crate) fn bounds(&self) -> Vec<Bound> {
+        let SourceShares { uniform, current, past, fixed } = self.shares;
+        let sum = uniform + current + past + fixed;
+        let shares = [uniform, current, past, fixed];
+        vec![
+            Bound::count("setups.samples_per_seat", self.samples_per_seat, 2, 65_536),
+            Bound::count("setups.past_networks", self.past_networks, 1, 1000),
+            Bound::count("setups.opponents", self.opponents, 1, 65_536),
+            Bound::share("setups.result_weight", self.result_weight),
+            Bound::count("setups.epochs", self.epochs, 1, 1000),
+            Bound::count("setups.batch_setups", self.batch_setups, 2, 65_536),
+            Bound::not_negative("setups.learning_rate", self.learning_rate),
+            Bound::share("setups.final_rate_share", self.final_rate_share),
+            Bound::real("setups.clip", self.clip, 1.0),
+            Bound::not_negative("setups.kl_weight", self.kl_weight),
+            Bound::not_negative("setups.entropy_bonus", self.entropy_bonus),
+            Bound::not_negative("setups.final_entropy_bonus", self.final_entropy_bonus),
+            Bound::share("setups.entropy_floor", self.entropy_floor),
+            Bound::real("setups.gradient_norm", self.gradient_norm, 1e12),
+            Bound::share("setups.average_decay", self.average_decay),
+            Bound::new(
+                shares.iter().all(|share| (0.0..=1.0).contains(share)) && (sum - 1.0).abs() < 1e-6,
+                "setups.shares",
+                format!("{uniform} + {current} + {past} + {fixed}"),
+                "shares from 0 to 1 with the sum 1",
+            ),
+            Bound::new(
+                (fixed > 0.0) != self.fixed_file.is_empty(),
+                "setups.fixed_file",
+                format!("{:?} with `setups.shares.fixed` = {fixed}", self.fixed_file),
+                "the path of a file of setups where their share is not 0, else \"\"",
+            ),
+        ]
+    }
+}

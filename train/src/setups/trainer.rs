@@ -1,0 +1,305 @@
+//! The setup network's steps: clipped policy gradient with the divergence from
+//! the old policy and a bonus for joint entropy.
+//!
+//! The loss of a setup, a sum over its 64 tokens, is
+//!
+//! ```text
+//! - min(ratio * advantage, clip(ratio) * advantage)   (Schulman et al. 2017)
+//! - bonus * entropy of the token's distribution
+//! + kl_weight * KL(new || old) of that distribution
+//! ```
+//!
+//! with `advantage = target - mean target of the seat`, not normalised, plus
+//! `bonus *` how much entropy lies in the tokens to come beyond what does on
+//! average: by the chain rule the two entropy terms together follow the gradient
+//! of the *joint* entropy, which that of the single tokens alone would not.
+//! Divergence and bonus with a fixed weight are those of magnetic mirror descent
+//! (Sokota et al. 2023), which approaches an equilibrium where plain policy
+//! gradients circle.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use cyvasse_env::{Setup, SetupBuilder, SetupSpace, Side};
+use cyvasse_models::optim::Optimizer;
+use cyvasse_models::{SetupBatch, SetupNet};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+use tch::{Kind, Tensor};
+use thiserror::Error;
+
+use super::config::LearnedSetups;
+use super::targets::Lesson;
+
+/// How steeply the bonus rises where the entropy has fallen under its floor:
+/// tenfold at 0.115 of the uniform's entropy under it.
+const FLOOR_STEEPNESS: f64 = 20.0;
+
+/// A setup network in training.
+#[derive(Debug)]
+pub struct SetupTrainer {
+    /// The network, which samples for self-play.
+    pub net: SetupNet,
+    /// Its moving average, which checkpoints hold.
+    pub average: SetupNet,
+    /// Its optimiser.
+    pub optimizer: Optimizer,
+    config: LearnedSetups,
+}
+
+/// What a round of learning is to be.
+#[derive(Clone, Copy, Debug)]
+pub struct SetupRound<'a> {
+    /// Share of the run's rounds that lie behind, 0 to 1; schedules follow it.
+    pub run_share: f64,
+    /// Where the order of the setups comes from.
+    pub seed: u64,
+    /// Set by someone else to end the round early.
+    pub stop: &'a AtomicBool,
+}
+
+/// What a round of learning was.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SetupLosses {
+    /// Different setups that were taught.
+    pub setups: usize,
+    /// Joint entropy before the round, in nats, the mean of both seats.
+    pub entropy: f64,
+    /// The same as a share of the uniform distribution's.
+    pub entropy_share: f64,
+    /// The weight that the entropy had.
+    pub bonus: f64,
+    /// Mean of KL(new || old) over a setup's tokens in the last epoch, in nats.
+    pub kl: f64,
+    /// Share of tokens whose ratio was clipped in the last epoch.
+    pub clipped: f64,
+    /// Mean targets, for white and for black.
+    pub targets: [f64; 2],
+    /// Standard deviation of the targets around these.
+    pub deviation: f64,
+}
+
+/// A step that must not be taken.
+#[derive(Debug, Error)]
+pub enum SetupTrainingError {
+    /// A loss or a gradient that is not finite.
+    #[error(
+        "setup step {step}: the {what} is {value}, so the run ends; its saved checkpoints are \
+         good, and a new run with a lower `setups.learning_rate` may get further"
+    )]
+    NotFinite {
+        /// Steps taken before.
+        step: u64,
+        /// What is not finite.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// A setup that is not legal.
+    #[error(transparent)]
+    Illegal(#[from] cyvasse_env::IllegalToken),
+}
+
+/// What the steps of a round refer to: the policy as it was before.
+struct Old {
+    /// f32 `[64, N, 11]`: log-probabilities.
+    log_probabilities: Tensor,
+    /// f32 `[64, N]`: the advantage of each token.
+    advantages: Tensor,
+    /// f32 `[N]`: the weights of the lessons.
+    weights: Tensor,
+}
+
+impl SetupTrainer {
+    /// A trainer that goes on from a network, its average and an optimiser.
+    #[must_use]
+    pub fn new(
+        net: SetupNet,
+        average: SetupNet,
+        optimizer: Optimizer,
+        config: LearnedSetups,
+    ) -> SetupTrainer {
+        SetupTrainer { net, average, optimizer, config }
+    }
+
+    /// Learns the lessons of a round.
+    ///
+    /// # Errors
+    /// Losses or gradients that are not finite; the step is then not taken.
+    pub fn learn(
+        &mut self,
+        space: &SetupSpace,
+        lessons: &[Lesson],
+        round: SetupRound<'_>,
+    ) -> Result<SetupLosses, SetupTrainingError> {
+        let mut losses = SetupLosses { setups: lessons.len(), ..SetupLosses::default() };
+        if lessons.is_empty() {
+            return Ok(losses);
+        }
+        let old = self.look_back(space, lessons, round.run_share, &mut losses)?;
+        let mut order: Vec<usize> = (0..lessons.len()).collect();
+        let mut rng = ChaCha8Rng::seed_from_u64(round.seed);
+        for _ in 0..self.config.epochs {
+            order.shuffle(&mut rng);
+            (losses.kl, losses.clipped) = (0.0, 0.0);
+            for places in order.chunks(self.config.batch_setups as usize) {
+                if round.stop.load(Ordering::Relaxed) {
+                    return Ok(losses);
+                }
+                let [kl, clipped] =
+                    self.step(space, lessons, places, &old, round.run_share, losses.bonus)?;
+                let share = places.len() as f64 / lessons.len() as f64;
+                losses.kl += share * kl;
+                losses.clipped += share * clipped;
+            }
+        }
+        Ok(losses)
+    }
+
+    /// Looks at the lessons with the policy as it is.
+    fn look_back(
+        &self,
+        space: &SetupSpace,
+        lessons: &[Lesson],
+        run_share: f64,
+        losses: &mut SetupLosses,
+    ) -> Result<Old, SetupTrainingError> {
+        let setups: Vec<(Setup, Side)> =
+            lessons.iter().map(|lesson| (lesson.setup, lesson.seat)).collect();
+        let parts = setups.chunks(self.config.batch_setups as usize).map(|part| {
+            let batch = SetupBatch::new(space, part, self.net.device())?;
+            Ok(tch::no_grad(|| self.net.log_probabilities(&batch)))
+        });
+        let parts = parts.collect::<Result<Vec<Tensor>, SetupTrainingError>>()?;
+        let log_probabilities = Tensor::cat(&parts, 1);
+        let entropies = to_vec(&token_entropies(&log_probabilities));
+        let weights: Vec<f64> = lessons.iter().map(|lesson| lesson.weight).collect();
+        let weighted = entropies.iter().zip(weights.iter().cycle());
+        let sum: f64 = weighted.map(|(entropy, weight)| entropy * weight).sum();
+        losses.entropy = sum / weights.iter().sum::<f64>();
+        let uniform = space.log_count();
+        losses.entropy_share = if uniform > 0.0 { losses.entropy / uniform } else { 1.0 };
+        losses.bonus = self.bonus(run_share, losses.entropy_share);
+        let advantages = advantages(lessons, &entropies, losses);
+        let advantages = Tensor::from_slice(&advantages)
+            .view([SetupBuilder::STEPS as i64, lessons.len() as i64])
+            .to_device(self.net.device());
+        let weights =
+            Tensor::from_slice(&weights).to_kind(Kind::Float).to_device(self.net.device());
+        Ok(Old { log_probabilities, advantages, weights })
+    }
+
+    /// Takes one step on some of the lessons; returns their mean divergence and
+    /// the share of clipped tokens.
+    fn step(
+        &mut self,
+        space: &SetupSpace,
+        lessons: &[Lesson],
+        places: &[usize],
+        old: &Old,
+        run_share: f64,
+        bonus: f64,
+    ) -> Result<[f64; 2], SetupTrainingError> {
+        let setups: Vec<(Setup, Side)> =
+            places.iter().map(|&place| (lessons[place].setup, lessons[place].seat)).collect();
+        let batch = SetupBatch::new(space, &setups, self.net.device())?;
+        let index: Vec<i64> = places.iter().map(|&place| place as i64).collect();
+        let index = Tensor::from_slice(&index).to_device(self.net.device());
+        let advantages = old.advantages.index_select(1, &index);
+        let before = old.log_probabilities.index_select(1, &index);
+        let weights = old.weights.index_select(0, &index);
+        let weights = &weights / weights.sum(Kind::Float);
+
+        let now = self.net.log_probabilities(&batch);
+        let tokens = batch.tokens.unsqueeze(-1);
+        let chosen = |all: &Tensor| all.gather(-1, &tokens, false).squeeze_dim(-1);
+        let ratio = (chosen(&now) - chosen(&before)).exp();
+        let clip = self.config.clip;
+        let limited = ratio.clamp(1.0 - clip, 1.0 + clip);
+        let gain = (&ratio * &advantages).minimum(&(&limited * &advantages));
+        let divergence = (now.exp() * (&now - &before)).sum_dim_intlist(-1i64, false, Kind::Float);
+        let per_token = -gain - token_entropies(&now) * bonus + &divergence * self.config.kl_weight;
+        let loss = (per_token * &weights).sum(Kind::Float);
+        self.finite("loss", loss.double_value(&[]))?;
+        self.optimizer.zero_grad();
+        loss.backward();
+        let norm = self.optimizer.clip_grad_norm(self.config.gradient_norm);
+        self.finite("gradient's norm", norm)?;
+        self.optimizer.step(self.learning_rate(run_share));
+        self.average.move_towards(&self.net, 1.0 - self.config.average_decay);
+
+        let clipped = ratio.ne_tensor(&limited).to_kind(Kind::Float).mean(Kind::Float);
+        let divergence = (divergence * &weights).sum(Kind::Double);
+        Ok([divergence.double_value(&[]), clipped.double_value(&[])])
+    }
+
+    fn finite(&self, what: &'static str, value: f64) -> Result<(), SetupTrainingError> {
+        if value.is_finite() {
+            return Ok(());
+        }
+        Err(SetupTrainingError::NotFinite { step: self.optimizer.steps(), what, value })
+    }
+
+    /// The weight of the entropy: it falls by the same factor from round to round,
+    /// and rises where the entropy is under its floor.
+    fn bonus(&self, run_share: f64, entropy_share: f64) -> f64 {
+        let LearnedSetups { entropy_bonus, final_entropy_bonus, entropy_floor, .. } = self.config;
+        let planned = if entropy_bonus > 0.0 && final_entropy_bonus > 0.0 {
+            entropy_bonus * (final_entropy_bonus / entropy_bonus).powf(run_share)
+        } else {
+            entropy_bonus + (final_entropy_bonus - entropy_bonus) * run_share
+        };
+        planned * (FLOOR_STEEPNESS * (entropy_floor - entropy_share).max(0.0)).exp()
+    }
+
+    /// The learning rate falls along half a cosine.
+    fn learning_rate(&self, run_share: f64) -> f64 {
+        let floor = self.config.final_rate_share;
+        let cosine = (1.0 + (std::f64::consts::PI * run_share.clamp(0.0, 1.0)).cos()) / 2.0;
+        self.config.learning_rate * (floor + (1.0 - floor) * cosine)
+    }
+}
+
+/// The entropy of each distribution of log-probabilities `[.., 11]`, in nats.
+fn token_entropies(log_probabilities: &Tensor) -> Tensor {
+    let products = log_probabilities.exp() * log_probabilities;
+    -products.sum_dim_intlist(-1i64, false, Kind::Float)
+}
+
+fn to_vec(tensor: &Tensor) -> Vec<f64> {
+    Vec::try_from(tensor.to_kind(Kind::Double).flatten(0, -1)).expect("a vector of f64")
+}
+
+/// The advantage of each token, `[64, N]`, from the targets and the entropies of
+/// the tokens; fills in the statistics of the targets.
+fn advantages(lessons: &[Lesson], entropies: &[f64], losses: &mut SetupLosses) -> Vec<f32> {
+    let count = lessons.len();
+    let mut counts = [0.0f64; 2];
+    for lesson in lessons {
+        counts[lesson.seat.index()] += lesson.weight;
+        losses.targets[lesson.seat.index()] += lesson.weight * lesson.target;
+    }
+    let mean = |sums: [f64; 2]| [0, 1].map(|seat| sums[seat] / counts[seat].max(1.0));
+    losses.targets = mean(losses.targets);
+    let own = |lesson: &Lesson| lesson.target - losses.targets[lesson.seat.index()];
+    let own: Vec<f64> = lessons.iter().map(own).collect();
+    let squares = own.iter().zip(lessons).map(|(own, lesson)| lesson.weight * own * own);
+    losses.deviation = (squares.sum::<f64>() / (counts[0] + counts[1])).sqrt();
+
+    let mut advantages = vec![0.0; entropies.len()];
+    // Entropy of the tokens to come, from the last token backwards.
+    let mut to_come = vec![0.0; count];
+    for step in (0..SetupBuilder::STEPS).rev() {
+        let mut sums = [0.0; 2];
+        for (lesson, to_come) in lessons.iter().zip(&to_come) {
+            sums[lesson.seat.index()] += lesson.weight * to_come;
+        }
+        let means = mean(sums);
+        for (place, lesson) in lessons.iter().enumerate() {
+            let excess = to_come[place] - means[lesson.seat.index()];
+            advantages[step * count + place] = (own[place] + losses.bonus * excess) as f32;
+            to_come[place] += entropies[step * count + place];
+        }
+    }
+    advantages
+}
