@@ -13,6 +13,7 @@ use tch::Device;
 mod ladder;
 mod match_;
 mod replay;
+mod setups;
 mod suite;
 
 use crate::config::{DeviceName, read_rules};
@@ -38,6 +39,7 @@ Examples:
   cyvasse evaluate match \"agent:runs/quick?simulations=128\" agent:runs/quick --save games.jsonl
   cyvasse evaluate ladder runs/quick --every 2
   cyvasse evaluate suite agent:runs/quick?simulations=64
+  cyvasse evaluate setups --checkpoint runs/quick/checkpoints/round-0012
   cyvasse evaluate replay games.jsonl --game 3";
 
 /// The evaluation commands.
@@ -50,6 +52,8 @@ pub(super) enum Command {
     Ladder(ladder::LadderArguments),
     /// Ask a player positions whose answers are proven
     Suite(suite::SuiteArguments),
+    /// Whether a checkpoint's setups are good, various and hard to answer
+    Setups(Box<setups::SetupsArguments>),
     /// Play the games of `match --save` again and show one of them
     Replay(replay::ReplayArguments),
 }
@@ -59,6 +63,7 @@ pub(super) fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Match(arguments) => arguments.run(),
         Command::Ladder(arguments) => arguments.run(),
         Command::Suite(arguments) => arguments.run(),
+        Command::Setups(arguments) => arguments.run(),
         Command::Replay(arguments) => arguments.run(),
     }
 }

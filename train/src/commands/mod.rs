@@ -9,6 +9,7 @@ mod doctor;
 mod evaluate;
 mod report;
 mod rules;
+mod setup;
 mod signal;
 mod train;
 
@@ -31,6 +32,9 @@ enum Command {
     Doctor(doctor::DoctorArguments),
     /// Trains an agent by self-play, as a config file says
     Train(train::TrainArguments),
+    /// What a setup network builds: samples, probabilities, drawings
+    #[command(subcommand)]
+    Setup(setup::Command),
     /// Matches, ratings and test positions: how strong is a player, and why believe it
     #[command(subcommand)]
     Evaluate(evaluate::Command),
@@ -49,6 +53,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Command::Bench(arguments) => bench::run(arguments),
         Command::Doctor(arguments) => doctor::run(arguments),
         Command::Train(arguments) => train::run(arguments),
+        Command::Setup(command) => setup::run(command),
         Command::Evaluate(command) => evaluate::run(command),
         Command::Report(arguments) => report::run(arguments),
     }

@@ -13,8 +13,8 @@ use cyvasse_env::{perft, perft_divide};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-mod answers;
-mod show;
+pub(super) mod answers;
+pub(super) mod show;
 
 pub(super) use show::{draw, wants_colour};
 
@@ -148,8 +148,9 @@ pub(super) struct ShowArguments {
     position: PositionArgument,
 }
 
+/// The rules of a command.
 #[derive(Debug, Args)]
-struct RulesArgument {
+pub(super) struct RulesArgument {
     /// The rules to go by, such as `--rules my-rules.toml`; left out, those of iron-throne.toml
     #[arg(long = "rules", value_name = "FILE")]
     file: Option<PathBuf>,
@@ -316,7 +317,7 @@ impl ShowArguments {
 }
 
 impl RulesArgument {
-    fn load(&self) -> anyhow::Result<Rules> {
+    pub(super) fn load(&self) -> anyhow::Result<Rules> {
         let Some(path) = &self.file else { return Ok(Rules::iron_throne()) };
         let text = std::fs::read_to_string(path)
             .with_context(|| format!("cannot read the rules file `{}`", path.display()))?;

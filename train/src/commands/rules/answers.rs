@@ -17,7 +17,7 @@ const LONGEST_ERROR: usize = 400;
 
 /// Answers a text, or the lines of standard input if it is `-`. What is wrong
 /// with the text is an error; what is wrong with a line is its answer.
-pub(super) fn answer(
+pub(in crate::commands) fn answer(
     text: &str,
     answer: impl Fn(&str) -> anyhow::Result<String>,
 ) -> anyhow::Result<ExitCode> {
@@ -101,10 +101,10 @@ fn line_text(line: &[u8]) -> anyhow::Result<&str> {
 }
 
 /// Standard output, which keeps what it can until [`Output::flush`].
-pub(super) struct Output(BufWriter<StdoutLock<'static>>);
+pub(in crate::commands) struct Output(BufWriter<StdoutLock<'static>>);
 
 impl Output {
-    pub(super) fn new() -> Output {
+    pub(in crate::commands) fn new() -> Output {
         Output(BufWriter::with_capacity(BUFFER, io::stdout().lock()))
     }
 
@@ -112,7 +112,7 @@ impl Output {
         self.0.write_all(text.as_bytes()).context(CANNOT_WRITE)
     }
 
-    pub(super) fn line(&mut self, text: &str) -> anyhow::Result<()> {
+    pub(in crate::commands) fn line(&mut self, text: &str) -> anyhow::Result<()> {
         self.text(text)?;
         self.text("\n")
     }
@@ -128,7 +128,7 @@ impl Output {
     }
 
     /// Must be called in the end, so that nothing is lost without a word.
-    pub(super) fn flush(&mut self) -> anyhow::Result<()> {
+    pub(in crate::commands) fn flush(&mut self) -> anyhow::Result<()> {
         self.0.flush().context(CANNOT_WRITE)
     }
 }
@@ -136,7 +136,7 @@ impl Output {
 const CANNOT_WRITE: &str = "cannot write to standard output";
 
 /// Whether an error is that nobody reads standard output any more.
-pub(super) fn is_closed_pipe(error: &anyhow::Error) -> bool {
+pub(in crate::commands) fn is_closed_pipe(error: &anyhow::Error) -> bool {
     let io_errors = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>());
     io_errors.into_iter().any(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }

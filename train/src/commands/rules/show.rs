@@ -7,7 +7,7 @@
 use std::env;
 use std::io::{self, IsTerminal};
 
-use cyvasse_env::{Position, Rules, Side, Square, Tile, Unit};
+use cyvasse_env::{Position, Rules, Setup, Side, Square, Tile, Unit};
 
 const FILES: &str = "    a   b   c   d   e   f   g   h";
 
@@ -31,6 +31,16 @@ pub(in crate::commands) fn draw(position: &Position, rules: &Rules, colour: bool
     lines.extend(outcome.map(|outcome| brush.paint(BOLD, &format!("game over: {outcome}"))));
     lines.extend(brush.legend());
     lines.join("\n")
+}
+
+/// Draws a setup in its builder's own view, without a line end after the last line.
+pub(in crate::commands) fn draw_setup(setup: &Setup, colour: bool) -> String {
+    let brush = Brush { colour };
+    // White's half of a position is what white sees of its own setup.
+    let position = Position::start(setup, setup);
+    let ranks = (0..4).rev().map(|rank| brush.rank(&position, rank));
+    let files = || FILES.to_owned();
+    [files()].into_iter().chain(ranks).chain([files()]).collect::<Vec<_>>().join("\n")
 }
 
 fn state(position: &Position) -> String {

@@ -1,0 +1,131 @@
+//! `cyvasse setup` and `cyvasse evaluate setups` through the binary, with networks
+//! that have learned nothing, and what is refused.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use cyvasse_env::{Rules, Setup, SetupSpace};
+use cyvasse_models::{
+    Net, NetConfig, SETUP_ENCODING_VERSION, SetupNet, SetupNetConfig, checkpoint,
+};
+use cyvasse_train::checkpoints::{PLAY_NET, SETUP_NET, made_for};
+use tch::Device;
+use tempfile::TempDir;
+
+/// A checkpoint directory of untrained networks for these rules.
+fn untrained(rules: &Rules) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let play = NetConfig {
+        input_planes: cyvasse_env::PLANES,
+        policy_planes: cyvasse_env::ACTION_PLANES,
+        blocks: 1,
+        channels: 8,
+        policy_channels: 8,
+        value_channels: 8,
+        value_hidden: 8,
+        batch_norm_epsilon: 1e-5,
+        batch_norm_momentum: 0.1,
+        output_init_std: 0.01,
+    };
+    let setup = SetupNetConfig { encoding: SETUP_ENCODING_VERSION, width: 8, blocks: 1 };
+    let play = Net::new(&play, 1, Device::Cpu).unwrap();
+    let setup = SetupNet::new(&setup, 1, Device::Cpu).unwrap();
+    checkpoint::save(&folder.path().join(PLAY_NET), &play, &made_for(rules), 0).unwrap();
+    checkpoint::save(&folder.path().join(SETUP_NET), &setup, &made_for(rules), 0).unwrap();
+    folder
+}
+
+fn cyvasse(arguments: &[&str], checkpoint: &Path, more: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_cyvasse"))
+        .args(arguments)
+        .arg("--checkpoint")
+        .arg(checkpoint)
+        .args(more)
+        .output()
+        .unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn answer(output: &Output) -> String {
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+#[test]
+fn setups_are_sampled_scored_and_shown() {
+    let rules = Rules::iron_throne();
+    let folder = untrained(&rules);
+    let sampled = answer(&cyvasse(&["setup", "sample"], folder.path(), &["--count", "3"]));
+    assert_eq!(sampled.lines().count(), 3);
+    for line in sampled.lines() {
+        Setup::parse(line, &rules).unwrap();
+    }
+    let again = answer(&cyvasse(&["setup", "sample"], folder.path(), &["--count", "3"]));
+    assert_eq!(again, sampled);
+
+    // A network that has learned nothing is uniform.
+    let setup = sampled.lines().next().unwrap();
+    let scored = answer(&cyvasse(&["setup", "score", "--seat", "black"], folder.path(), &[setup]));
+    let uniform = -SetupSpace::new(&rules).log_count();
+    let expected = format!("log-probability {uniform:.2} (uniform {uniform:.2}) value ");
+    assert!(scored.starts_with(&expected), "{scored}");
+
+    let more = ["--samples", "50", "--count", "1"];
+    let shown = answer(&cyvasse(&["setup", "show"], folder.path(), &more));
+    assert!(shown.contains("50 of 50 samples for white are distinct; entropy 68.9 nats, 100%"));
+    assert!(shown.contains("king, percent of setups") && shown.contains("fortress, percent"));
+}
+
+#[test]
+fn checkpoints_of_other_rules_and_without_setups_are_refused() {
+    let mut rules = Rules::iron_throne();
+    rules.tiles.mountain = 5;
+    let folder = untrained(&rules);
+    for command in [&["setup", "sample"][..], &["evaluate", "setups"]] {
+        let output = cyvasse(command, folder.path(), &[]);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(text(&output.stderr).contains("rules_fingerprint is"), "{}", text(&output.stderr));
+    }
+    std::fs::remove_file(folder.path().join(SETUP_NET)).unwrap();
+    let output = cyvasse(&["setup", "sample"], folder.path(), &[]);
+    assert!(text(&output.stderr).contains("has no setup.safetensors"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn an_evaluation_reports_what_falls_short() {
+    let folder = untrained(&Rules::iron_throne());
+    let hand_made = Path::new(env!("CARGO_MANIFEST_DIR")).join("../configs/setups");
+    let small = [
+        ["--hand-made", hand_made.to_str().unwrap()],
+        ["--simulations", "2"],
+        ["--games", "4"],
+        ["--hand-made-games", "2"],
+        ["--response-games", "4"],
+        ["--samples", "50"],
+        ["--climb-starts", "2"],
+        ["--climb-steps", "1"],
+        ["--workers", "1"],
+    ]
+    .concat();
+    let json = [&small[..], &["--json"]].concat();
+    let output = cyvasse(&["evaluate", "setups"], folder.path(), &json);
+    assert_eq!(output.status.code(), Some(1), "uniform setups are no learned mixture");
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["hand_made"].as_array().unwrap().len(), 10);
+    assert_eq!(report["against_uniform"]["games"], 4);
+    let entropy = report["diversity"][0]["entropy_share"].as_f64().unwrap();
+    assert!((entropy - 1.0).abs() < 1e-3, "{entropy}");
+    let verdicts = report["verdicts"].as_array().unwrap();
+    let of = |start: &str| {
+        let found = verdicts.iter().find(|verdict| {
+            verdict["requirement"].as_str().is_some_and(|text| text.starts_with(start))
+        });
+        found.unwrap()["met"].clone()
+    };
+    assert_eq!(of("4. joint entropy"), false);
+    assert_eq!(of("4. at least 99%"), true);
+    assert_eq!(of("2. "), serde_json::Value::Null);
+}
