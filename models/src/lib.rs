@@ -24,7 +24,7 @@ mod tensor_file;
 pub use config::{BOARD_SIDE, ConfigError, NetConfig, OUTCOMES, TILES};
 pub use evaluator::NetEvaluator;
 pub use inference::{
-    Evaluation, InferenceClient, InferenceNet, Precision, ServedBatches, ServerEnded, serve,
+    Evaluation, InferenceClient, InferenceNet, Precision, ServedBatches, ServerError, serve,
 };
 pub use net::{Net, Outputs};
 pub use setup_net::{

@@ -68,8 +68,9 @@ fn assert_trained(output: &Output) {
     assert!(output.status.success(), "{}", error_of(output));
 }
 
-/// Lets games take some setups from a file of them, written beside the config.
-fn with_fixed_setups(folder: &Path, changes: &[(&str, &str)]) -> PathBuf {
+/// With all that a config can switch on: what resuming has to restore. A file of
+/// fixed setups is written beside the config.
+fn with_everything(folder: &Path, changes: &[(&str, &str)]) -> PathBuf {
     let rules = Rules::from_toml(&fs::read_to_string(tiny_rules()).unwrap()).unwrap();
     let setup = SetupSpace::new(&rules).sample(&mut ChaCha8Rng::seed_from_u64(1));
     fs::write(folder.join("fixed.txt"), format!("# one\n{setup}\n")).unwrap();
@@ -77,6 +78,13 @@ fn with_fixed_setups(folder: &Path, changes: &[(&str, &str)]) -> PathBuf {
         ("fixed_file = \"\"", "fixed_file = \"fixed.txt\""),
         ("uniform = 0.2", "uniform = 0.1"),
         ("fixed = 0.0", "fixed = 0.1"),
+        ("reuse_tree = false", "reuse_tree = true"),
+        ("remembered_evaluations = 0 ", "remembered_evaluations = 50 "),
+        ("full_share = 1.0", "full_share = 0.6"),
+        ("cheap_simulations = 8", "cheap_simulations = 2"),
+        ("share = 0.0              # share of games that do", "share = 0.5"),
+        ("false_positives = 0.0", "false_positives = 0.5"),
+        ("played_on = 0.1", "played_on = 0.5"),
     ];
     toy_config(folder, &[&fixed, changes].concat())
 }
@@ -106,7 +114,7 @@ fn contents(run: &Path) -> Vec<([Vec<u8>; 2], Vec<GameRecord>)> {
 #[test]
 fn a_run_learns_and_is_reproducible_however_often_it_is_stopped() {
     let folder = TempDir::new().unwrap();
-    let config = with_fixed_setups(folder.path(), &[]);
+    let config = with_everything(folder.path(), &[]);
     let (whole, stopped) = (folder.path().join("whole"), folder.path().join("stopped"));
     let output = train(&config, &whole, &[]);
     assert_trained(&output);
@@ -125,7 +133,7 @@ fn a_run_learns_and_is_reproducible_however_often_it_is_stopped() {
     assert!(said.contains("round 3: setups in ") && said.contains("current "), "{said}");
     assert!(whole.join("log.txt").exists() && whole.join("metrics.jsonl").exists());
 
-    let config = with_fixed_setups(folder.path(), &[("workers = 1", "workers = 3")]);
+    let config = with_everything(folder.path(), &[("workers = 1", "workers = 3")]);
     interrupt_often(&config, &stopped);
     assert_eq!(contents(&stopped), expected, "a stopped run differs from a whole one");
 }
@@ -214,7 +222,7 @@ fn resuming_nothing_is_refused() {
 #[test]
 fn an_illegal_fixed_setup_is_refused_by_its_line() {
     let folder = TempDir::new().unwrap();
-    let config = with_fixed_setups(folder.path(), &[]);
+    let config = with_everything(folder.path(), &[]);
     let file = folder.path().join("fixed.txt");
     let text = fs::read_to_string(&file).unwrap() + "8/8/8/8 8/8/8/8\n";
     fs::write(&file, text).unwrap();

@@ -14,7 +14,7 @@ mod libtorch;
 mod server;
 mod winograd;
 
-pub use server::{InferenceClient, ServedBatches, ServerEnded, serve};
+pub use server::{InferenceClient, ServedBatches, ServerError, serve};
 
 use tch::{Device, Tensor};
 

@@ -5,6 +5,8 @@
 //! network evaluate it at once. On a CPU nothing is gained by it: there every
 //! worker evaluates on its own thread.
 
+use std::any::Any;
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -34,16 +36,19 @@ pub struct ServedBatches {
     pub batches: AtomicU64,
 }
 
-/// The server's thread is gone: evaluating panicked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the inference thread has ended, after a failure that it has told of above")]
-pub struct ServerEnded;
+/// The server could not evaluate.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the inference thread failed: {reason}")]
+pub struct ServerError {
+    /// What it failed with.
+    pub reason: String,
+}
 
 /// A client's batch.
 struct Job {
     planes: Vec<f32>,
     actions: Vec<Vec<u16>>,
-    answer: SyncSender<Evaluation>,
+    answer: SyncSender<Result<Evaluation, ServerError>>,
 }
 
 /// Starts a server of a network, and returns its clients. It puts batches
@@ -63,15 +68,16 @@ impl InferenceClient {
     /// As [`InferenceNet::evaluate`], by the server.
     ///
     /// # Errors
-    /// A server that has ended.
+    /// What the server failed with; a server that has failed does not go on.
     pub fn evaluate(
         &self,
         planes: Vec<f32>,
         actions: Vec<Vec<u16>>,
-    ) -> Result<Evaluation, ServerEnded> {
+    ) -> Result<Evaluation, ServerError> {
+        let gone = || ServerError { reason: "it has ended".to_owned() };
         let (answer, answers) = sync_channel(1);
-        self.queue.send(Job { planes, actions, answer }).map_err(|_| ServerEnded)?;
-        answers.recv().map_err(|_| ServerEnded)
+        self.queue.send(Job { planes, actions, answer }).map_err(|_| gone())?;
+        answers.recv().map_err(|_| gone())?
     }
 
     /// What the server has evaluated, for all clients.
@@ -95,7 +101,15 @@ impl Server {
         while let Some(first) = left.take().or_else(|| self.jobs.recv().ok()) {
             let mut jobs = vec![first];
             left = self.gather(&mut jobs);
-            self.evaluate(jobs);
+            // libtorch tells of its failures by panics.
+            let done = panic::catch_unwind(AssertUnwindSafe(|| self.evaluate(&jobs)));
+            if let Err(cause) = done {
+                let reason = words_of(&*cause);
+                for job in jobs.into_iter().chain(left) {
+                    let _ = job.answer.send(Err(ServerError { reason: reason.clone() }));
+                }
+                return;
+            }
         }
     }
 
@@ -116,7 +130,7 @@ impl Server {
         None
     }
 
-    fn evaluate(&self, jobs: Vec<Job>) {
+    fn evaluate(&self, jobs: &[Job]) {
         let planes: Vec<f32> = jobs.iter().flat_map(|job| &job.planes).copied().collect();
         let actions: Vec<&[u16]> =
             jobs.iter().flat_map(|job| &job.actions).map(Vec::as_slice).collect();
@@ -131,7 +145,55 @@ impl Server {
             (policy, value) = (other_policy, other_value);
             let answer = Evaluation { policy: own_policy.to_vec(), value: own_value.to_vec() };
             // A client that no longer listens was told to stop.
-            let _ = job.answer.send(answer);
+            let _ = job.answer.send(Ok(answer));
         }
+    }
+}
+
+/// The first line of what a panic says.
+fn words_of(cause: &(dyn Any + Send)) -> String {
+    let text = cause.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| cause.downcast_ref::<&str>().copied()).unwrap_or("no reason given");
+    text.lines().next().unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use tch::Device;
+
+    use super::*;
+    use crate::{Net, NetConfig};
+
+    #[test]
+    fn what_waits_is_evaluated_at_once_up_to_a_full_batch() {
+        let config = NetConfig {
+            input_planes: 2,
+            policy_planes: 3,
+            blocks: 0,
+            channels: 2,
+            policy_channels: 2,
+            value_channels: 2,
+            value_hidden: 2,
+            batch_norm_epsilon: 1e-5,
+            batch_norm_momentum: 0.1,
+            output_init_std: 0.01,
+        };
+        let net = InferenceNet::new(&Net::new(&config, 1, Device::Cpu).unwrap());
+        let (queue, jobs) = sync_channel(5);
+        let answers: Vec<_> = (0..5)
+            .map(|_| {
+                let (answer, answers) = sync_channel(1);
+                let (planes, actions) = (vec![0.5; 4 * 128], vec![vec![1]; 4]);
+                queue.send(Job { planes, actions, answer }).unwrap();
+                answers
+            })
+            .collect();
+        drop(queue);
+        let counts = Arc::new(ServedBatches::default());
+        // Two batches of two jobs, since a third would not fit, and the last one.
+        Server { net, jobs, clients: 5, max_batch: 10, counts: counts.clone() }.run();
+        assert_eq!(counts.batches.load(Ordering::Relaxed), 3);
+        assert_eq!(counts.positions.load(Ordering::Relaxed), 20);
+        assert!(answers.into_iter().all(|answer| answer.recv().unwrap().is_ok()));
     }
 }

@@ -6,7 +6,7 @@ use std::thread;
 
 use crate::common::{disturb, noise, small_config};
 use cyvasse_env::{ACTION_PLANES, PLANES, Rules};
-use cyvasse_models::{InferenceNet, Net, NetConfig, NetEvaluator, Precision, ServerEnded, serve};
+use cyvasse_models::{InferenceNet, Net, NetConfig, NetEvaluator, Precision, serve};
 use cyvasse_selfplay::play::{GameSettings, Progress, Round, SelfPlay};
 use cyvasse_selfplay::search::{GumbelSettings, PolicySettings, SearchSettings};
 use cyvasse_selfplay::{GameRecord, MoverValue, SetupPool};
@@ -50,30 +50,13 @@ fn every_client_gets_its_own_answers() {
 }
 
 #[test]
-fn batches_of_clients_are_put_together() {
-    let clients = serve(InferenceNet::new(&net(&small_config())), 3, 300);
-    // Three clients that ask at the same time, over and over: were their
-    // batches never put together, there would be 600.
-    thread::scope(|scope| {
-        for client in &clients {
-            scope.spawn(|| {
-                for _ in 0..200 {
-                    client.evaluate(vec![0.5; 384 * 100], vec![vec![1]; 100]).unwrap();
-                }
-            });
-        }
-    });
-    let batches = clients[0].served().batches.load(Ordering::Relaxed);
-    assert!((200..500).contains(&batches), "{batches} batches");
-}
-
-#[test]
 fn a_failure_reaches_the_clients() {
     let clients = serve(InferenceNet::new(&net(&small_config())), 1, 8);
     // An action that no network knows ends the server's thread.
-    let answer = clients[0].evaluate(vec![0.5; 384], vec![vec![u16::MAX]]);
-    assert_eq!(answer, Err(ServerEnded));
-    assert_eq!(clients[0].evaluate(vec![0.5; 384], vec![vec![1]]), Err(ServerEnded));
+    let error = clients[0].evaluate(vec![0.5; 384], vec![vec![u16::MAX]]).unwrap_err();
+    assert!(error.reason.contains("an action's index is not below"), "{error}");
+    let error = clients[0].evaluate(vec![0.5; 384], vec![vec![1]]).unwrap_err();
+    assert_eq!(error.to_string(), "the inference thread failed: it has ended");
 }
 
 #[test]

@@ -123,10 +123,8 @@ impl SelfPlay {
         round: Round<'_>,
     ) -> Result<Vec<GameRecord>, EvaluatorError> {
         let common = &self.common;
-        let share = self.slots.len().div_ceil(evaluators.len().max(1)).max(1);
-        let games = self
-            .slots
-            .par_chunks_mut(share)
+        let games = shares(&mut self.slots, evaluators.len())
+            .into_par_iter()
             .zip(evaluators)
             .map(|(slots, evaluator)| work(common, slots, evaluator, round))
             .collect::<Result<Vec<Vec<GameRecord>>, EvaluatorError>>()?;
@@ -134,6 +132,17 @@ impl SelfPlay {
         games.sort_by_key(|game| game.id);
         Ok(games)
     }
+}
+
+/// The slots in `count` parts whose lengths differ by one at most.
+fn shares(mut slots: &mut [Slot], count: usize) -> Vec<&mut [Slot]> {
+    let mut shares = Vec::with_capacity(count);
+    for left in (1..=count).rev() {
+        let (share, rest) = slots.split_at_mut(slots.len().div_ceil(left));
+        shares.push(share);
+        slots = rest;
+    }
+    shares
 }
 
 /// Plays one worker's share of a round.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::search::{SettingsError, require};
+use crate::search::{MOST_SIMULATIONS, SettingsError, require};
 
 /// How games of self-play are made; part of a training config.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -84,7 +84,8 @@ impl GameSettings {
         let some = full > 0.0 && full <= 1.0;
         require(some, "playout_cap.full_share", full, "a number above 0 and up to 1")?;
         let cheap = playout_cap.cheap_simulations;
-        require(cheap >= 1, "playout_cap.cheap_simulations", cheap, "1 or more")?;
+        let possible = (1..=MOST_SIMULATIONS).contains(&cheap);
+        require(possible, "playout_cap.cheap_simulations", cheap, "from 1 to 10 million")?;
         share("opening.share", opening.share)?;
         let plies = opening.most_plies;
         require(plies >= 1, "opening.most_plies", plies, "1 or more")?;

@@ -26,7 +26,9 @@ mod tree;
 
 pub use game::{Cyvasse, Game, KeyedGame};
 pub(crate) use settings::require;
-pub use settings::{GumbelSettings, PolicySettings, PuctSettings, SearchSettings, SettingsError};
+pub use settings::{
+    GumbelSettings, MOST_SIMULATIONS, PolicySettings, PuctSettings, SearchSettings, SettingsError,
+};
 
 use crate::evaluator::{Evaluation, Request};
 use crate::value::{MoverValue, Proven};

@@ -67,7 +67,7 @@ pub struct PuctSettings {
 }
 
 /// The most simulations of a search.
-const MOST_SIMULATIONS: u32 = 10_000_000;
+pub const MOST_SIMULATIONS: u32 = 10_000_000;
 
 /// A number of search settings outside its range.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use anyhow::bail;
 use cyvasse_env::{ENCODED_LEN, Position, Rules, encode, perft, perft_by_playing};
 use cyvasse_models::optim::Optimizer;
 use cyvasse_models::{Net, NetEvaluator};
@@ -41,6 +42,9 @@ const POSITIONS: usize = 64;
 /// measured, so that its games are at all stages.
 const WARM_UP_PLIES: u32 = 100;
 
+/// Simulations of these plies: they only have to be of all kinds.
+const WARM_UP_SIMULATIONS: u32 = 8;
+
 /// Time for a part in a turn.
 const SLICE: Duration = Duration::from_millis(500);
 
@@ -70,11 +74,20 @@ impl Meters {
         let net = Net::new(&config.net(), SEED, device)?;
         let optimizer = Optimizer::new(&config.training.optimizer, net.trainable_variables())?;
         let setups = SetupPool::uniform(&rules);
-        let (search, games) = (config.search.clone(), config.games.clone());
-        let selfplay = SelfPlay::new(rules.clone(), search, games, config.selfplay.slots, SEED);
+        let positions = middlegames(&rules, POSITIONS, SEED);
+        if positions.is_empty() {
+            bail!("the rules `{}` have no middlegame to measure on", rules.name);
+        }
+        let selfplay = SelfPlay::new(
+            rules.clone(),
+            SearchSettings { simulations: WARM_UP_SIMULATIONS, ..config.search.clone() },
+            config.games.clone(),
+            config.selfplay.slots,
+            SEED,
+        );
         let mut meters = Meters {
             pool: ThreadPoolBuilder::new().num_threads(threads as usize).build()?,
-            positions: middlegames(&rules, POSITIONS, SEED),
+            positions,
             evaluators: config.selfplay.evaluators(&net, &rules),
             trainer: Trainer::new(net, optimizer, config.training.clone(), rules.clone()),
             window: Window::new(config.training.window_positions as usize),
@@ -124,6 +137,13 @@ impl Meters {
             };
             games = self.pool.install(|| self.selfplay.play(&mut evaluators, round))?;
         }
+        self.selfplay = SelfPlay::resume(
+            self.rules.clone(),
+            self.config.search.clone(),
+            self.config.games.clone(),
+            self.selfplay.unfinished(),
+            SEED,
+        )?;
         let folder = tempfile::tempdir()?;
         let path = folder.path().join("bench.h5");
         write_shard(&path, &ShardHeader::new(&self.rules, SEED, 0), &games)?;
@@ -235,7 +255,7 @@ impl Meters {
     /// Positions a second that the trainer learns from.
     fn trainer(&mut self) -> anyhow::Result<f64> {
         if self.window.is_empty() {
-            anyhow::bail!(
+            bail!(
                 "no ply of the first games was searched in full: raise `games.playout_cap.full_share`"
             );
         }

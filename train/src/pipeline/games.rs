@@ -62,12 +62,13 @@ fn watch(stage: &mut Stage<'_>, progress: &Progress, done: &AtomicBool) {
 }
 
 fn rates(progress: &Progress, seconds: f64) -> String {
-    let rate = |count: &AtomicU64| count.load(Ordering::Relaxed) as f64 / seconds.max(1e-9);
+    let count = |count: &AtomicU64| count.load(Ordering::Relaxed) as f64;
+    let rate = |number: f64| number / seconds.max(1e-9);
     format!(
         "{} positions ({:.0}/s), {:.1} games/s, {:.0} evaluations/s",
         progress.plies.load(Ordering::Relaxed),
-        rate(&progress.plies),
-        rate(&progress.games),
-        rate(&progress.evaluations)
+        rate(count(&progress.plies)),
+        rate(count(&progress.games)),
+        rate(count(&progress.evaluations) - count(&progress.remembered))
     )
 }

@@ -2,6 +2,7 @@
 
 mod finale;
 mod games;
+mod metrics;
 mod progress;
 mod run_dir;
 mod setups;

@@ -1,11 +1,10 @@
 //! The loop: self-play, a shard, learning, a checkpoint, round after round.
 
-use std::fs::{self, File};
-use std::io::Write;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::bail;
 use cyvasse_env::Rules;
@@ -15,13 +14,11 @@ use cyvasse_selfplay::play::{Resignation, SelfPlay};
 use cyvasse_selfplay::replay::{Shard, ShardHeader, write_shard};
 use cyvasse_selfplay::{GameRecord, Purpose, derive};
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use serde_json::json;
 
 use super::progress::Reporter;
 use super::run_dir::{RunDir, io_error};
-use super::setups::SetupsReport;
 use super::state::State;
-use super::{finale, games, setups};
+use super::{finale, games, metrics, setups};
 use crate::checkpoints::{PLAY_NET, made_for};
 use crate::config::{Config, load_rules, read_rules};
 use crate::device;
@@ -61,7 +58,7 @@ pub(super) struct Run<'a> {
     pub(super) resignation: Resignation,
     /// `None` where all setups are uniform.
     pub(super) setups: Option<SetupLearner>,
-    window: Window,
+    pub(super) window: Window,
     /// The shards so far, oldest first: their rounds and positions.
     shards: Vec<(u32, u64)>,
     /// Rounds that lie behind.
@@ -276,7 +273,7 @@ impl Run<'_> {
             return Ok(false);
         }
         self.round = round;
-        self.write_metrics(&games, losses, &report, started.elapsed())?;
+        metrics::write(self, &games, losses, &report, started.elapsed())?;
         self.save()?;
         Ok(true)
     }
@@ -314,10 +311,11 @@ impl Run<'_> {
     }
 
     /// Trains on the window, in proportion to its new positions.
-    fn learn(&mut self, round: u32) -> anyhow::Result<Losses> {
+    /// `None` where no step is due.
+    fn learn(&mut self, round: u32) -> anyhow::Result<Option<Losses>> {
         let steps = self.steps_due();
         if self.window.is_empty() || steps == 0 {
-            return Ok(Losses::default());
+            return Ok(None);
         }
         let training = &self.config.training;
         let plan = TrainingRound {
@@ -340,14 +338,14 @@ impl Run<'_> {
         tch::set_num_threads(1);
         let losses = result?;
         if self.stopped() {
-            return Ok(losses);
+            return Ok(Some(losses));
         }
         let seconds = stage.seconds();
         stage.finish(&format!(
             "round {round}: {step} steps in {seconds:.0} s, loss: policy {:.3}, value {:.3}",
             losses.policy, losses.value
         ));
-        Ok(losses)
+        Ok(Some(losses))
     }
 
     /// Saves the checkpoint and then the state of the round that lies behind.
@@ -409,40 +407,6 @@ impl Run<'_> {
             shards.push(games);
         }
         shards.iter().rev().for_each(|games| self.resignation.learn(games));
-        Ok(())
-    }
-
-    /// Adds the round's line of numbers. It comes before the state: a resumed
-    /// run drops the lines of rounds that did not happen.
-    fn write_metrics(
-        &self,
-        games: &[GameRecord],
-        losses: Losses,
-        report: &SetupsReport,
-        time: Duration,
-    ) -> anyhow::Result<()> {
-        let path = self.dir.file("metrics.jsonl");
-        let file = File::options().create(true).append(true).open(&path);
-        let mut file = file.map_err(io_error("open", &path))?;
-        let plies: usize = games.iter().map(|game| game.plies.len()).sum();
-        let threshold = self.resignation.threshold();
-        let played_on = self.resignation.rates(threshold);
-        let line = json!({
-            "round": self.round,
-            "step": self.trainer.optimizer.steps(),
-            "games": games.len(),
-            "positions": plies,
-            "window": self.window.len(),
-            "resigned": games.iter().filter(|game| game.resigned).count(),
-            "resign_below": threshold.get(),
-            "played_on_resigned": played_on.resigned,
-            "played_on_wrong": played_on.wrong,
-            "policy_loss": losses.policy,
-            "value_loss": losses.value,
-            "seconds": time.as_secs_f64(),
-            "setups": report.to_json(),
-        });
-        writeln!(file, "{line}").map_err(io_error("write", &path))?;
         Ok(())
     }
 }
