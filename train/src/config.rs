@@ -14,6 +14,7 @@ use cyvasse_selfplay::search::SearchSettings;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::one_line;
 use crate::setups::SetupsConfig;
 
 /// A training config that has been read and checked.
@@ -218,7 +219,7 @@ impl Config {
     pub fn parse(path: &Path, text: &str) -> Result<Config, ConfigError> {
         let refuse = |reason| ConfigError::Parse { path: path.to_path_buf(), reason };
         let deserializer = toml::Deserializer::parse(text)
-            .map_err(|error| refuse(one_line(&error.to_string())))?;
+            .map_err(|error| refuse(one_line::flattened(&error.to_string())))?;
         let config: Config = serde_path_to_error::deserialize(deserializer)
             .map_err(|error| refuse(explain(&error.path().to_string(), error.inner())))?;
         config.check(path)?;
@@ -380,7 +381,7 @@ fn read(path: &Path) -> Result<String, ConfigError> {
 
 /// One line for an error in the config, with the nearest key for an unknown one.
 fn explain(path: &str, error: &toml::de::Error) -> String {
-    let message = one_line(error.message());
+    let message = one_line::flattened(error.message());
     let place = if path == "." { String::new() } else { format!("`{path}`: ") };
     let nearest = unknown_key(&message).and_then(|(unknown, known)| nearest(unknown, &known));
     match nearest {
@@ -400,8 +401,4 @@ fn unknown_key(message: &str) -> Option<(&str, Vec<&str>)> {
 fn nearest<'a>(unknown: &str, known: &[&'a str]) -> Option<&'a str> {
     let likeness = |key: &&str| strsim::jaro_winkler(unknown, key);
     known.iter().copied().max_by(|a, b| likeness(a).total_cmp(&likeness(b)))
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -6,14 +6,13 @@ use std::process::ExitCode;
 
 use anyhow::{Context, anyhow, bail};
 
+use crate::one_line;
+
 const BUFFER: usize = 1 << 16;
 
 /// Room for a position with more actions than any game lasts; what is longer
 /// is not kept in memory.
 const LONGEST_LINE: usize = 1 << 20;
-
-/// The most characters of an error that quotes what it was given.
-const LONGEST_ERROR: usize = 400;
 
 /// Answers a text, or the lines of standard input if it is `-`. What is wrong
 /// with the text is an error; what is wrong with a line is its answer.
@@ -24,7 +23,7 @@ pub(in crate::commands) fn answer(
     if text == "-" {
         return answer_lines("", answer);
     }
-    let answer = answer(text).map_err(|error| anyhow!(one_line(&error)))?;
+    let answer = answer(text).map_err(|error| anyhow!(one_line::quoted(&error)))?;
     let mut output = Output::new();
     output.line(&answer)?;
     output.flush()?;
@@ -121,7 +120,7 @@ impl Output {
         match answer {
             Ok(answer) => self.line(&answer).map(|()| ExitCode::SUCCESS),
             Err(error) => {
-                let error = format!("error: {}", one_line(&error));
+                let error = format!("error: {}", one_line::quoted(&error));
                 self.line(&error).map(|()| ExitCode::FAILURE)
             }
         }
@@ -139,22 +138,4 @@ const CANNOT_WRITE: &str = "cannot write to standard output";
 pub(in crate::commands) fn is_closed_pipe(error: &anyhow::Error) -> bool {
     let io_errors = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>());
     io_errors.into_iter().any(|error| error.kind() == io::ErrorKind::BrokenPipe)
-}
-
-/// An error that stays on its line whatever it quotes.
-fn one_line(error: &anyhow::Error) -> String {
-    let text = format!("{error:#}");
-    let mut line = String::new();
-    for letter in text.chars().take(LONGEST_ERROR) {
-        // The last two end lines although they are no control characters.
-        if letter.is_control() || matches!(letter, '\u{2028}' | '\u{2029}') {
-            line.extend(letter.escape_default());
-        } else {
-            line.push(letter);
-        }
-    }
-    if text.chars().nth(LONGEST_ERROR).is_some() {
-        line.push_str("...");
-    }
-    line
 }
