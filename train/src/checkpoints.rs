@@ -1,6 +1,6 @@
 //! Checkpoint directories: what an agent is made of.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use cyvasse_env::{ACTION_INDEX_VERSION, PLANES_VERSION, Rules};
@@ -23,6 +23,38 @@ pub fn made_for(rules: &Rules) -> Compatibility {
         planes_version: PLANES_VERSION,
         actions_version: ACTION_INDEX_VERSION,
     }
+}
+
+/// The play network's file for a path to it, to its checkpoint directory or to
+/// a run directory, whose newest checkpoint is meant.
+#[must_use]
+pub fn find_play_net(path: &Path) -> Option<PathBuf> {
+    if path.is_file() {
+        return Some(path.into());
+    }
+    let own = path.join(PLAY_NET);
+    if own.is_file() {
+        return Some(own);
+    }
+    let rounds = std::fs::read_dir(path.join("checkpoints")).ok()?;
+    let rounds = rounds.filter_map(|entry| Some(entry.ok()?.path().join(PLAY_NET)));
+    rounds.filter(|file| file.is_file()).max()
+}
+
+/// The checkpoint directory for a path to it or to a run directory, whose newest
+/// one is meant; the path itself if it is neither.
+#[must_use]
+pub fn find_checkpoint(path: &Path) -> PathBuf {
+    let file = find_play_net(path);
+    file.as_deref().and_then(Path::parent).unwrap_or(path).into()
+}
+
+/// The setup network's file beside a play network's, if there is one. A play
+/// network that has another name lies in no checkpoint directory.
+#[must_use]
+pub fn find_setup_net(play_net: &Path) -> Option<PathBuf> {
+    let file = play_net.with_file_name(SETUP_NET);
+    (play_net.ends_with(PLAY_NET) && file.is_file()).then_some(file)
 }
 
 /// The play network of a checkpoint directory.

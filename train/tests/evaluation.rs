@@ -1,45 +1,18 @@
 //! Matches between players whose order is known, and what the command does.
 
+mod common;
+
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use cyvasse_env::Rules;
-use cyvasse_selfplay::players::PlayerError;
 use cyvasse_train::evaluation::statistics::Sprt;
-use cyvasse_train::evaluation::{Contest, Entrant, PlayedPair, Tally, read_games};
+use cyvasse_train::evaluation::{Contest, read_games};
 use tempfile::TempDir;
 
-/// Plays a match of so many pairs.
-fn play(
-    first: &str,
-    second: &str,
-    pairs: u64,
-    change: impl Fn(&mut Contest<'_>),
-) -> (Tally, Vec<PlayedPair>) {
-    let rules = Arc::new(Rules::iron_throne());
-    let load =
-        |text: &str| Entrant::load(&text.parse().unwrap(), &rules, tch::Device::Cpu).unwrap();
-    let (first, second) = (load(first), load(second));
-    let mut contest = Contest {
-        entrants: [&first, &second],
-        rules: rules.clone(),
-        pairs: 0..pairs,
-        seed: 7,
-        opening_plies: 0,
-        workers: 2,
-        sprt: None,
-    };
-    change(&mut contest);
-    let mut played = Vec::new();
-    let result = contest.play(&AtomicBool::new(false), |pair, _| {
-        played.push(pair.clone());
-        Ok::<(), PlayerError>(())
-    });
-    (result.unwrap().0, played)
-}
+use common::play;
 
 fn lower_bound(first: &str, second: &str, pairs: u64) -> f64 {
     play(first, second, pairs, |_| ()).0.pairs.interval().0
@@ -168,7 +141,8 @@ fn what_cannot_be_played_is_refused_in_one_line() {
         (&["match", "greedy", "random", "--sprt", "5", "5"], "the smaller one first"),
         (&["match", "greedy", "random", "--sprt", "0", "5", "--alpha", "1"], "error rate 1"),
         (&["match", "greedy", "agent:nowhere"], "nowhere has no checkpoint"),
-        (&["match", "greedy:setups=nowhere.txt", "random"], "cannot read the setups"),
+        (&["match", "greedy:setups=own", "random"], "greedy has no setup network"),
+        (&["match", "greedy:setups=nowhere.txt", "random"], "cannot read nowhere.txt"),
         (&["match", "greedy", "random", "--rules", "nowhere.toml"], "cannot read nowhere.toml"),
         (&["match", "greedy", "random", "--save", "/nowhere/x"], "cannot create /nowhere/x"),
         (&["replay", "nowhere.jsonl"], "cannot read nowhere.jsonl"),

@@ -61,7 +61,7 @@ fn a_ladder_plays_what_is_missing_and_a_report_tells_of_the_run() {
     let report = ladder("20");
     let players = report["players"].as_array().unwrap();
     let names: Vec<&str> = players.iter().map(|player| player["name"].as_str().unwrap()).collect();
-    let checkpoint = |round| format!("agent:checkpoints/round-000{round}?simulations=4");
+    let checkpoint = |round| format!("agent:checkpoints/round-000{round}?simulations=4,setups=own");
     assert_eq!(names, ["random", "greedy", &checkpoint(0), &checkpoint(2)]);
     assert_eq!(players[0]["elo"], 0.0);
     assert!(players.iter().all(|player| player["pairs"].as_u64().unwrap() >= 10));
@@ -89,10 +89,25 @@ fn a_ladder_plays_what_is_missing_and_a_report_tells_of_the_run() {
     let shares = king.unwrap()["shares"].as_array().unwrap();
     assert!((shares.iter().map(|share| share.as_f64().unwrap()).sum::<f64>() - 1.0).abs() < 1e-9);
 
+    // Play alone is another rating of the same checkpoint, and another curve.
+    let uniform = ["evaluate", "ladder", path, "--json", "--games", "2", "--every", "2"];
+    let more = ["--baseline", "greedy", "--simulations", "4", "--setups", "uniform"];
+    let uniform = json_of(&[&uniform[..], &more].concat());
+    let name = "agent:checkpoints/round-0002?simulations=4,setups=uniform";
+    assert_eq!(uniform["players"][3]["name"], name);
+
     assert!(cyvasse(&["report", path]).status.success());
     let page = fs::read_to_string(run.join("report.html")).unwrap();
     assert!(page.matches("<svg").count() >= 6 && !page.contains("{{"));
-    for text in ["Elo", "Pay-off matrix", "id=\"board\"", "round-0002", "perfect"] {
+    for text in [
+        "Elo",
+        "Pay-off matrix",
+        "id=\"board\"",
+        "round-0002",
+        "perfect",
+        "setups=own",
+        "setups=uniform",
+    ] {
         assert!(page.contains(text), "the page has no {text}");
     }
     let elsewhere = folder.path().join("page.html");

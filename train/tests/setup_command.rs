@@ -1,39 +1,17 @@
 //! `cyvasse setup` and `cyvasse evaluate setups` through the binary, with networks
 //! that have learned nothing, and what is refused.
 
+mod common;
+
+use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
 use cyvasse_env::{Rules, Setup, SetupSpace};
-use cyvasse_models::{
-    Net, NetConfig, SETUP_ENCODING_VERSION, SetupNet, SetupNetConfig, checkpoint,
-};
-use cyvasse_train::checkpoints::{PLAY_NET, SETUP_NET, made_for};
-use tch::Device;
+use cyvasse_train::checkpoints::SETUP_NET;
 use tempfile::TempDir;
 
-/// A checkpoint directory of untrained networks for these rules.
-fn untrained(rules: &Rules) -> TempDir {
-    let folder = TempDir::new().unwrap();
-    let play = NetConfig {
-        input_planes: cyvasse_env::PLANES,
-        policy_planes: cyvasse_env::ACTION_PLANES,
-        blocks: 1,
-        channels: 8,
-        policy_channels: 8,
-        value_channels: 8,
-        value_hidden: 8,
-        batch_norm_epsilon: 1e-5,
-        batch_norm_momentum: 0.1,
-        output_init_std: 0.01,
-    };
-    let setup = SetupNetConfig { encoding: SETUP_ENCODING_VERSION, width: 8, blocks: 1 };
-    let play = Net::new(&play, 1, Device::Cpu).unwrap();
-    let setup = SetupNet::new(&setup, 1, Device::Cpu).unwrap();
-    checkpoint::save(&folder.path().join(PLAY_NET), &play, &made_for(rules), 0).unwrap();
-    checkpoint::save(&folder.path().join(SETUP_NET), &setup, &made_for(rules), 0).unwrap();
-    folder
-}
+use common::untrained;
 
 fn cyvasse(arguments: &[&str], checkpoint: &Path, more: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_cyvasse"))
@@ -77,6 +55,13 @@ fn setups_are_sampled_scored_and_shown() {
     let shown = answer(&cyvasse(&["setup", "show"], folder.path(), &more));
     assert!(shown.contains("50 of 50 samples for white are distinct; entropy 68.9 nats, 100%"));
     assert!(shown.contains("king, percent of setups") && shown.contains("fortress, percent"));
+
+    // A run stands for its newest checkpoint.
+    let run = TempDir::new().unwrap();
+    fs::create_dir_all(run.path().join("checkpoints/round-0000")).unwrap();
+    fs::rename(folder.keep(), run.path().join("checkpoints/round-0001")).unwrap();
+    let of_run = answer(&cyvasse(&["setup", "sample"], run.path(), &["--count", "3"]));
+    assert_eq!(of_run, sampled);
 }
 
 #[test]
@@ -89,7 +74,7 @@ fn checkpoints_of_other_rules_and_without_setups_are_refused() {
         assert_eq!(output.status.code(), Some(1));
         assert!(text(&output.stderr).contains("rules_fingerprint is"), "{}", text(&output.stderr));
     }
-    std::fs::remove_file(folder.path().join(SETUP_NET)).unwrap();
+    fs::remove_file(folder.path().join(SETUP_NET)).unwrap();
     let output = cyvasse(&["setup", "sample"], folder.path(), &[]);
     assert!(text(&output.stderr).contains("has no setup.safetensors"), "{}", text(&output.stderr));
 }

@@ -28,18 +28,23 @@ Players:
   agent:PATH?simulations=64     a trained network: a run directory (its newest checkpoint), a
                                 checkpoint directory or its file; search=puct or search=policy
                                 in place of Gumbel search
-With setups=FILE among its options a player builds its homelands as one of those in the file,
-one a line; otherwise any setup is as likely as the others. Players with the same setups
-play each pair of games from the same start with the seats swapped; players with different
-ones bring their own to both seats.
+Where a player takes its homelands from is an option, too:
+  setups=own                    the setup network of the agent's checkpoint: what an agent does where
+                                there is one, for it is a part of the agent
+  setups=uniform                any setup, each as likely as the others: what all others do
+  setups=FILE                   one of those in the file, one a line (lines with # are comments)
+Players that take them from the same place play each pair of games from the same start with the
+seats swapped; others bring their own to both seats, and are measured at building and playing
+together. To measure play alone, say setups=uniform for each agent.
 
 Examples:
   cyvasse evaluate match alphabeta:depth=3 greedy --games 200
   cyvasse evaluate match agent:runs/quick alphabeta:depth=2 --games 2000 --sprt 0 30
   cyvasse evaluate match \"agent:runs/quick?simulations=128\" agent:runs/quick --save games.jsonl
+  cyvasse evaluate match agent:runs/quick \"agent:runs/quick?setups=uniform\"
   cyvasse evaluate ladder runs/quick --every 2
-  cyvasse evaluate suite agent:runs/quick?simulations=64
-  cyvasse evaluate setups --checkpoint runs/quick/checkpoints/round-0012
+  cyvasse evaluate suite \"agent:runs/quick?simulations=64\"
+  cyvasse evaluate setups --checkpoint runs/quick --pilot alphabeta:depth=2
   cyvasse evaluate replay games.jsonl --game 3";
 
 /// The evaluation commands.
@@ -52,7 +57,7 @@ pub(super) enum Command {
     Ladder(ladder::LadderArguments),
     /// Ask a player positions whose answers are proven
     Suite(suite::SuiteArguments),
-    /// Whether a checkpoint's setups are good, various and hard to answer
+    /// Whether a checkpoint's setups are good, various and hard to answer; fails where not
     Setups(Box<setups::SetupsArguments>),
     /// Play the games of `match --save` again and show one of them
     Replay(replay::ReplayArguments),

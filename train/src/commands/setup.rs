@@ -12,13 +12,13 @@ use tch::Device;
 
 use super::rules::answers::{Output, answer, is_closed_pipe};
 use super::rules::{RulesArgument, show};
-use crate::checkpoints::{load_play_net, load_setup_net};
+use crate::checkpoints::{find_checkpoint, load_play_net, load_setup_net};
 use crate::evaluation::setup_quality::{Diversity, Marginals};
 use crate::setups::{Critic, NetCritic, Start};
 
 const EXAMPLES: &str = "\
 Examples:
-  cyvasse setup sample --checkpoint runs/quick/checkpoints/round-0012 --count 5
+  cyvasse setup sample --checkpoint runs/quick --count 5
   cyvasse setup score --checkpoint runs/quick/checkpoints/round-0012 \\
       \"3mwmfc/3mwmff/4mwff/4mwwf 5DHK/6LT/5RXC/6SE\"
   cyvasse setup score --checkpoint runs/quick/checkpoints/round-0012 - < setups.txt
@@ -30,7 +30,8 @@ Examples:
 pub(super) enum Command {
     /// Sample setups, one a line
     Sample(SampleArguments),
-    /// Say how likely a setup is, and what the play network thinks it is worth
+    /// Say how likely a setup is, as a logarithm, and what the play network thinks it is worth to
+    /// its builder, -1 (lost) to 1 (won)
     Score(ScoreArguments),
     /// Draw a few setups, and how often which tile and unit stands where
     Show(ShowArguments),
@@ -44,7 +45,8 @@ enum Seat {
 
 #[derive(Debug, Args)]
 struct Common {
-    /// The checkpoint, such as `--checkpoint runs/quick/checkpoints/round-0012`
+    /// The checkpoint, such as `--checkpoint runs/quick/checkpoints/round-0012`; of a run
+    /// directory the newest
     #[arg(long, value_name = "DIR")]
     checkpoint: PathBuf,
     /// The seat that the setup is for; white moves first
@@ -108,6 +110,7 @@ pub(super) fn run(command: Command) -> anyhow::Result<ExitCode> {
 
 /// A setup network and what it is for.
 struct Builder {
+    checkpoint: PathBuf,
     rules: Rules,
     space: SetupSpace,
     net: SetupNet,
@@ -118,12 +121,14 @@ struct Builder {
 impl Common {
     fn load(&self) -> anyhow::Result<Builder> {
         let rules = self.rules.load()?;
-        let net = load_setup_net(&self.checkpoint, &rules, Device::Cpu)?;
+        let checkpoint = find_checkpoint(&self.checkpoint);
+        let net = load_setup_net(&checkpoint, &rules, Device::Cpu)?;
         let seat = match self.seat {
             Seat::White => Side::White,
             Seat::Black => Side::Black,
         };
-        Ok(Builder { space: SetupSpace::new(&rules), rules, net, seat, seed: self.seed })
+        let space = SetupSpace::new(&rules);
+        Ok(Builder { checkpoint, space, rules, net, seat, seed: self.seed })
     }
 }
 
@@ -149,7 +154,7 @@ impl SampleArguments {
 impl ScoreArguments {
     fn run(&self) -> anyhow::Result<ExitCode> {
         let builder = self.common.load()?;
-        let play = load_play_net(&self.common.checkpoint, &builder.rules, Device::Cpu)?;
+        let play = load_play_net(&builder.checkpoint, &builder.rules, Device::Cpu)?;
         let pool = ThreadPoolBuilder::new().num_threads(1).build()?;
         let rules = std::sync::Arc::new(builder.rules.clone());
         let critic = std::cell::RefCell::new(NetCritic::new(&play, rules, &pool));

@@ -6,10 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use cyvasse_env::Rules;
-use cyvasse_selfplay::players::PlayerError;
 
 use super::entrant::Entrant;
-use super::matches::{Match, PlayedPair, play_match};
+use super::matches::{Match, MatchError, PlayedPair, play_match};
 use super::statistics::{Sprt, Verdict};
 use super::tally::Tally;
 
@@ -36,7 +35,7 @@ impl Contest<'_> {
     /// games of a pair have the same start.
     #[must_use]
     pub fn shares_setups(&self) -> bool {
-        self.entrants[0].spec.setups == self.entrants[1].spec.setups
+        self.entrants[0].setups.same_as(&self.entrants[1].setups)
     }
 
     /// Plays until the pairs are played, the test has a verdict or `stop` is
@@ -46,7 +45,7 @@ impl Contest<'_> {
     ///
     /// # Errors
     /// A player that fails, or what `on_pair` returns.
-    pub fn play<E: From<PlayerError>>(
+    pub fn play<E: From<MatchError>>(
         &self,
         stop: &AtomicBool,
         mut on_pair: impl FnMut(&PlayedPair, &Tally) -> Result<(), E>,

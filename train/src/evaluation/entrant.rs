@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cyvasse_env::Rules;
+use cyvasse_env::{Rules, SetupSpace};
 use cyvasse_models::checkpoint::{self, CheckpointError};
 use cyvasse_models::{InferenceNet, NetEvaluator};
 use cyvasse_selfplay::players::alphabeta::Limit;
@@ -12,14 +12,15 @@ use cyvasse_selfplay::search::{GumbelSettings, PolicySettings, PuctSettings, Sea
 use tch::Device;
 use thiserror::Error;
 
-use super::setups::{SetupFileError, Setups};
+use super::setups::{Mixture, SetupChoice, Setups};
 use super::spec::{AgentSearch, PlayerKind, PlayerSpec};
-use crate::checkpoints::{PLAY_NET, made_for};
+use crate::checkpoints::{PLAY_NET, SETUP_NET, find_play_net, find_setup_net, made_for};
+use crate::setups::{SetupFileError, read_setups};
 
 /// A player with all that it needs: makes as many copies of itself as there
 /// are workers.
 pub struct Entrant {
-    /// What it was made from.
+    /// What it was made from, settled.
     pub spec: PlayerSpec,
     /// Where its setups come from.
     pub setups: Setups,
@@ -55,13 +56,18 @@ pub enum EntrantError {
     /// There is no checkpoint where it should be.
     #[error("{} has no checkpoint: expected a run directory, a checkpoint directory or a `{PLAY_NET}`", .0.display())]
     NoCheckpoint(PathBuf),
+    /// It has no setup network.
+    #[error(
+        "{0}: there are no setups of its own, for its checkpoint has no `{SETUP_NET}`; expected setups=uniform, a file of setups, or a checkpoint of a run that learns them"
+    )]
+    NoSetupNet(PlayerSpec),
 }
 
 impl Entrant {
     /// Loads what the player needs.
     ///
     /// # Errors
-    /// A setup file or a checkpoint that is not there, not sound, or for other
+    /// A setup file or a network that is not there, not sound, or for other
     /// rules.
     pub fn load(
         spec: &PlayerSpec,
@@ -77,8 +83,22 @@ impl Entrant {
                 Loaded::Agent(load_agent(path, *search, rules, device)?)
             }
         };
-        let setups = spec.setups.load(rules)?;
-        Ok(Entrant { spec: spec.clone(), setups, rules: rules.clone(), kind })
+        // Beside the play network that was loaded: the newest of a run may have
+        // changed since.
+        let own = match &kind {
+            Loaded::Agent(agent) => find_setup_net(&agent.file),
+            _ => None,
+        };
+        let spec = spec.settled();
+        let setups = match &spec.setups {
+            SetupChoice::Own => {
+                let file = own.ok_or_else(|| EntrantError::NoSetupNet(spec.clone()))?;
+                Setups::Learned(Box::new(Mixture::load(&file, rules)?))
+            }
+            SetupChoice::File(path) => Setups::Listed(read_setups(path, rules)?),
+            SetupChoice::Usual | SetupChoice::Uniform => Setups::Uniform(SetupSpace::new(rules)),
+        };
+        Ok(Entrant { spec, setups, rules: rules.clone(), kind })
     }
 
     /// The checkpoint's file and its training step, if the player has one.
@@ -141,21 +161,7 @@ fn load_agent(
     rules: &Rules,
     device: Device,
 ) -> Result<Box<Agent>, EntrantError> {
-    let file = find_checkpoint(path).ok_or_else(|| EntrantError::NoCheckpoint(path.into()))?;
+    let file = find_play_net(path).ok_or_else(|| EntrantError::NoCheckpoint(path.into()))?;
     let (net, header) = checkpoint::load(&file, &made_for(rules), device)?;
     Ok(Box::new(Agent { net: InferenceNet::new(&net), search, file, step: header.step }))
-}
-
-/// The checkpoint's file for a path to it, to its directory or to a run.
-fn find_checkpoint(path: &Path) -> Option<PathBuf> {
-    if path.is_file() {
-        return Some(path.into());
-    }
-    let own = path.join(PLAY_NET);
-    if own.is_file() {
-        return Some(own);
-    }
-    let rounds = std::fs::read_dir(path.join("checkpoints")).ok()?;
-    let rounds = rounds.filter_map(|entry| Some(entry.ok()?.path().join(PLAY_NET)));
-    rounds.filter(|file| file.is_file()).max()
 }

@@ -3,9 +3,10 @@
 //! Where both players take their setups from the same place, the two games of
 //! a pair have the same start: the same setup for white and the same for
 //! black, with the players changing seats; so neither profits from the luck of
-//! the draw. A player with setups of its own brings them to both seats: each
-//! game of a pair is then played with a setup of one player against a setup
-//! of the other, and building them well is a part of what is measured.
+//! the draw. Players that take them from different places bring their setups to
+//! both seats: each game of a pair is then played with a setup of one player
+//! against a setup of the other, and building them well is a part of what is
+//! measured. Neither setup depends on anything of the other.
 //!
 //! What a pair plays depends on the seed and its number alone, not on the
 //! workers (unless a player is given time).
@@ -18,10 +19,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use cyvasse_env::{Action, Game, Outcome, Position, Rules, Setup, Side};
+use cyvasse_models::SetupNetError;
 use cyvasse_selfplay::players::{Player, PlayerError, Turn};
 use cyvasse_selfplay::{Purpose, derive};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use thiserror::Error;
 
 use super::setups::Setups;
 
@@ -40,6 +43,17 @@ pub struct Match<'a> {
     /// Random plies that each game begins with, the same in both games of a
     /// pair as long as their starts are the same.
     pub opening_plies: u16,
+}
+
+/// A match that cannot go on.
+#[derive(Debug, Error)]
+pub enum MatchError {
+    /// A player failed to choose.
+    #[error(transparent)]
+    Player(#[from] PlayerError),
+    /// A player failed to build.
+    #[error(transparent)]
+    Setups(#[from] SetupNetError),
 }
 
 /// A game of a match.
@@ -96,7 +110,7 @@ pub fn play_match(
     settings: &Match<'_>,
     stop: &AtomicBool,
     mut on_pair: impl FnMut(PlayedPair) -> ControlFlow<()>,
-) -> Result<(), PlayerError> {
+) -> Result<(), MatchError> {
     let next = AtomicU64::new(settings.pairs.start);
     let enough = AtomicBool::new(false);
     let length = settings.pairs.end.saturating_sub(settings.pairs.start);
@@ -158,36 +172,45 @@ struct LiveGame {
 impl Worker<'_> {
     fn work(
         &mut self,
-        sender: &mpsc::Sender<Result<PlayedPair, PlayerError>>,
+        sender: &mpsc::Sender<Result<PlayedPair, MatchError>>,
         ended: impl Fn() -> bool,
     ) {
+        if let Err(error) = self.play(sender, ended) {
+            // Nobody listens any more when another worker has failed.
+            let _ = sender.send(Err(error));
+        }
+    }
+
+    fn play(
+        &mut self,
+        sender: &mpsc::Sender<Result<PlayedPair, MatchError>>,
+        ended: impl Fn() -> bool,
+    ) -> Result<(), MatchError> {
         while !ended() {
-            self.fill();
+            self.fill()?;
             if self.live.is_empty() {
-                return;
+                break;
             }
             for player in 0..2 {
-                if let Err(error) = self.advance(player) {
-                    // Nobody listens any more when another worker has failed.
-                    let _ = sender.send(Err(error));
-                    return;
-                }
+                self.advance(player)?;
                 for pair in self.take_ended() {
                     let _ = sender.send(Ok(pair));
                 }
             }
         }
+        Ok(())
     }
 
     /// Begins pairs until as many as allowed are under way.
-    fn fill(&mut self) {
+    fn fill(&mut self) -> Result<(), SetupNetError> {
         while (self.live.len() as u64) < self.in_flight {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
             if number >= self.settings.pairs.end {
-                return;
+                break;
             }
-            self.live.push(begin(self.settings, number));
+            self.live.push(begin(self.settings, number)?);
         }
+        Ok(())
     }
 
     /// Lets a player move in every game in which it is to move.
@@ -239,20 +262,20 @@ impl LiveGame {
 }
 
 /// The games of a pair behind their openings.
-fn begin(settings: &Match<'_>, number: u64) -> LivePair {
+fn begin(settings: &Match<'_>, number: u64) -> Result<LivePair, SetupNetError> {
     let seed = derive(settings.seed, Purpose::Match, &[number]);
-    let games = Side::ALL.map(|first| {
-        let setups = draw_setups(settings, seed, first);
+    let game = |first: Side| -> Result<LiveGame, SetupNetError> {
+        let setups = draw_setups(settings, seed, first)?;
         let mut live = open(settings, seed, first, setups);
         live.seed = derive(settings.seed, Purpose::Match, &[number, first.index() as u64]);
-        live
-    });
-    LivePair { number, games }
+        Ok(live)
+    };
+    Ok(LivePair { number, games: [game(Side::White)?, game(Side::Black)?] })
 }
 
 /// White's setup and black's, when the first player sits at `first`.
-fn draw_setups(settings: &Match<'_>, seed: u64, first: Side) -> [Setup; 2] {
-    match settings.setups {
+fn draw_setups(settings: &Match<'_>, seed: u64, first: Side) -> Result<[Setup; 2], SetupNetError> {
+    let [white, black] = match settings.setups {
         (shared, None) => {
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
             Side::ALL.map(|seat| shared.draw(seat, &mut rng))
@@ -262,7 +285,8 @@ fn draw_setups(settings: &Match<'_>, seed: u64, first: Side) -> [Setup; 2] {
             let seed = derive(seed, Purpose::Setups, &[player]);
             setups.draw(seat, &mut ChaCha8Rng::seed_from_u64(seed))
         }),
-    }
+    };
+    Ok([white?, black?])
 }
 
 /// A game behind its random plies. Those take no king, and an opening that ends

@@ -10,9 +10,20 @@
 //! agent:PATH?search=policy     the network's first choice, without a search
 //! ```
 //!
-//! Every player takes `setups=FILE` too: it then builds its homelands as one of
-//! the setups in the file, one a line, in place of any setup at random
-//! (`setups=uniform`).
+//! Every player has the option `setups`, too: where it takes its homelands from.
+//!
+//! ```text
+//! setups=own        the setup network of an agent's checkpoint
+//! setups=uniform    any setup, each as likely as the others
+//! setups=FILE       one of those in the file, one a line, between comments (`#`)
+//! ```
+//!
+//! An agent is all that its checkpoint holds: where that has a setup network,
+//! `own` is what it does unless told otherwise, since a run that learns setups
+//! learns its play for them, and whoever asks whether one checkpoint is better
+//! than another means both. `setups=uniform` for both players measures play
+//! alone, on the same starts. Players other than agents build uniformly unless
+//! told otherwise.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -24,13 +35,14 @@ use thiserror::Error;
 
 use super::options::{Options, nearest};
 use super::setups::SetupChoice;
+use crate::checkpoints::{find_play_net, find_setup_net};
 
 /// A player as its text form names it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PlayerSpec {
     /// How it chooses actions.
     pub kind: PlayerKind,
-    /// How it builds homelands.
+    /// Where it takes its homelands from.
     pub setups: SetupChoice,
 }
 
@@ -152,7 +164,16 @@ impl FromStr for PlayerSpec {
         };
         let mut options = Options::parse(kind, options)?;
         let setups = match options.text("setups") {
+            None if kind == "agent" => SetupChoice::Usual,
             None | Some("uniform") => SetupChoice::Uniform,
+            Some("own") if kind == "agent" => SetupChoice::Own,
+            Some("own") => {
+                return Err(SpecError::Value {
+                    key: "setups",
+                    value: "own".into(),
+                    expected: format!("uniform or a file: {kind} has no setup network"),
+                });
+            }
             Some(file) => SetupChoice::File(file.into()),
         };
         let kind = match kind {
@@ -221,6 +242,24 @@ fn agent(path: &str, options: &mut Options<'_>) -> Result<PlayerKind, SpecError>
 }
 
 impl PlayerSpec {
+    /// The same player with what [`SetupChoice::Usual`] comes to, for a name that
+    /// says all.
+    #[must_use]
+    pub fn settled(&self) -> PlayerSpec {
+        let learned = match &self.kind {
+            PlayerKind::Agent { path, .. } => {
+                find_play_net(path).and_then(|file| find_setup_net(&file))
+            }
+            _ => None,
+        };
+        let setups = match (&self.setups, learned) {
+            (SetupChoice::Usual, Some(_)) => SetupChoice::Own,
+            (SetupChoice::Usual, None) => SetupChoice::Uniform,
+            (said, _) => said.clone(),
+        };
+        PlayerSpec { kind: self.kind.clone(), setups }
+    }
+
     /// Whether what is played depends on the clock, and with it on the machine
     /// and its load.
     #[must_use]
@@ -260,8 +299,12 @@ impl fmt::Display for PlayerSpec {
                 (format!("agent:{}", path.display()), '?')
             }
         };
-        if let SetupChoice::File(path) = &self.setups {
-            options.push(format!("setups={}", path.display()));
+        match &self.setups {
+            SetupChoice::File(path) => options.push(format!("setups={}", path.display())),
+            SetupChoice::Own => options.push("setups=own".into()),
+            // What goes without saying for all but agents.
+            SetupChoice::Uniform if mark == '?' => options.push("setups=uniform".into()),
+            SetupChoice::Uniform | SetupChoice::Usual => {}
         }
         match options.is_empty() {
             true => f.write_str(&name),
@@ -290,11 +333,17 @@ mod tests {
             "agent:runs/quick?simulations=64",
             "agent:C:/what?ever?search=puct,simulations=8",
             "agent:x.safetensors?search=policy",
+            "agent:x?search=policy,setups=own",
+            "agent:x?simulations=8,setups=uniform",
+            "agent:x?simulations=8,setups=mine.txt",
         ] {
             assert_eq!(text.parse::<PlayerSpec>().unwrap().to_string(), text);
         }
         let default = "agent:runs/quick".parse::<PlayerSpec>().unwrap();
         assert_eq!(default.to_string(), "agent:runs/quick?simulations=64");
+        assert_eq!(default.setups, SetupChoice::Usual);
+        let uniform = "greedy:setups=uniform".parse::<PlayerSpec>().unwrap();
+        assert_eq!((uniform.to_string(), uniform), ("greedy".into(), "greedy".parse().unwrap()));
     }
 
     #[test]
@@ -307,6 +356,7 @@ mod tests {
         assert!(error("alphabeta:depth=0").contains("from 1 to 60"));
         assert!(error("alphabeta:depth").contains("expected `key=value`"));
         assert!(error("random:depth=1").contains("has no option `depth`"));
+        assert!(error("greedy:setups=own").contains("greedy has no setup network"));
         assert!(error("greedy:").contains("`` is no option"));
         assert!(error("rollouts").contains("needs `simulations`"));
         assert!(error("agent").contains("needs a path"));

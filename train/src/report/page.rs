@@ -1,5 +1,7 @@
 //! The report as one HTML file that needs no network and no other file.
 
+use std::collections::BTreeMap;
+
 use super::charts::{Axes, Curve, chart};
 use super::data::{Marginal, Report, Round};
 use crate::evaluation::LadderReport;
@@ -94,13 +96,22 @@ fn elo_chart(
         Some(round) => place(round),
         None => (number == 0).then_some(0.0),
     };
-    let point = |player: &crate::evaluation::ladder::LadderPlayer| {
-        Some((place_of(player.round?)?, player.elo, player.margin))
-    };
-    let mut points: Vec<_> = ladder.players.iter().filter_map(point).collect();
-    points.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let end = points.last().map_or(1.0, |point| point.0);
-    let mut curves = vec![Curve { name: "checkpoints".into(), points, joined: true }];
+    // Checkpoints with the same options, such as where their setups come from,
+    // are a curve.
+    let mut by_options: BTreeMap<&str, Vec<(f64, f64, f64)>> = BTreeMap::new();
+    for player in &ladder.players {
+        if let Some(x) = player.round.and_then(place_of) {
+            let options = player.name.split_once('?').map_or("", |(_, options)| options);
+            by_options.entry(options).or_default().push((x, player.elo, player.margin));
+        }
+    }
+    let mut end: f64 = 0.0;
+    let mut curves = Vec::new();
+    for (options, mut points) in by_options {
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        end = points.iter().fold(end, |end, point| end.max(point.0));
+        curves.push(Curve { name: format!("checkpoints: {options}"), points, joined: true });
+    }
     let baselines = ladder.players.iter().filter(|player| player.round.is_none());
     curves.extend(
         baselines

@@ -9,7 +9,7 @@
 
 mod config;
 mod critic;
-mod fixed;
+mod file;
 mod learner;
 mod statistics;
 mod targets;
@@ -17,7 +17,7 @@ mod trainer;
 
 pub use config::{LearnedSetups, SetupNetworkConfig, SetupsConfig, SourceShares, Targets};
 pub use critic::{Critic, NetCritic, Start};
-pub use fixed::{FixedSetupsError, parse_setups, read_setups};
+pub use file::{SetupFileError, parse_setups, read_setups};
 pub use learner::{LearnerError, SetupLearner};
 pub(crate) use statistics::log_loss;
 pub use statistics::{SourceStatistics, by_source};

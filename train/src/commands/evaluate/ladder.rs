@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use anyhow::{Context, ensure};
+use clap::ValueEnum;
 
 use super::Machine;
 use crate::commands::signal::{INTERRUPTED, stop_flag};
@@ -26,6 +27,10 @@ pub(in crate::commands) struct LadderArguments {
     /// Simulations of the checkpoints' search
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     simulations: u32,
+    /// Where the checkpoints take their homelands from; left out, `own` for one that has a setup
+    /// network and `uniform` for one that has none
+    #[arg(long, value_enum, value_name = "SETUPS")]
+    setups: Option<CheckpointSetups>,
     /// Another player in the pool, beside random, which is the anchor; may be given several
     /// times, the weakest first [default: greedy, alphabeta:depth=1, =2 and =3]
     #[arg(long = "baseline", value_name = "PLAYER")]
@@ -41,6 +46,15 @@ pub(in crate::commands) struct LadderArguments {
     json: bool,
     #[command(flatten)]
     machine: Machine,
+}
+
+/// Where checkpoints take their homelands from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum CheckpointSetups {
+    /// Their setup networks: play and setups are rated together
+    Own,
+    /// Any setup, each as likely as the others: play alone is rated
+    Uniform,
 }
 
 /// Pairs between two looks at the ratings.
@@ -95,7 +109,8 @@ impl LadderArguments {
             given => specs.extend_from_slice(given),
         }
         let mut contenders: Vec<Contender> = Vec::new();
-        for spec in specs {
+        // Results are kept by name: it has to say where setups come from.
+        for spec in specs.iter().map(PlayerSpec::settled) {
             let name = spec.to_string();
             if contenders.iter().all(|other| other.name != name) {
                 contenders.push(Contender { name, spec, round: None });
@@ -111,16 +126,19 @@ impl LadderArguments {
     }
 
     fn checkpoint(&self, round: u32) -> Contender {
-        let spec = |folder: &Path| PlayerSpec {
-            kind: PlayerKind::Agent {
-                path: folder.join(format!("checkpoints/round-{round:04}")),
-                search: AgentSearch::Gumbel(self.simulations),
-            },
-            setups: SetupChoice::Uniform,
+        let kind = |folder: &Path| PlayerKind::Agent {
+            path: folder.join(format!("checkpoints/round-{round:04}")),
+            search: AgentSearch::Gumbel(self.simulations),
         };
+        let setups = match self.setups {
+            Some(CheckpointSetups::Own) => SetupChoice::Own,
+            Some(CheckpointSetups::Uniform) => SetupChoice::Uniform,
+            None => SetupChoice::Usual,
+        };
+        let spec = PlayerSpec { kind: kind(&self.run), setups }.settled();
         // The name stays right when the run directory is moved.
-        let name = spec(Path::new("")).to_string();
-        Contender { name, spec: spec(&self.run), round: Some(round) }
+        let name = PlayerSpec { kind: kind(Path::new("")), setups: spec.setups.clone() };
+        Contender { name: name.to_string(), spec, round: Some(round) }
     }
 }
 

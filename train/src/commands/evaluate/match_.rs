@@ -121,7 +121,7 @@ impl MatchArguments {
         let device = self.machine.device()?;
         let load = |spec: &PlayerSpec| Entrant::load(spec, &rules, device);
         let (first, second) = (load(&self.first)?, load(&self.second)?);
-        let names = [self.first.to_string(), self.second.to_string()];
+        let names = [&first, &second].map(|entrant| entrant.spec.to_string());
         let create = |path: &PathBuf| {
             GameFile::create(path, &rules, names.clone(), self.seed, self.opening_plies)
         };

@@ -15,7 +15,7 @@ use rayon::ThreadPoolBuilder;
 use serde_json::json;
 
 use super::{Machine, PLAYERS, load_rules};
-use crate::checkpoints::{load_play_net, load_setup_net};
+use crate::checkpoints::{find_checkpoint, load_play_net, load_setup_net};
 use crate::commands::signal::stop_flag;
 use crate::evaluation::setup_quality::{
     HandMade, SetupEvaluation, SetupEvaluationPlan, SetupReport,
@@ -32,16 +32,18 @@ const SPARE_NODES: u32 = 16;
 #[command(after_help = PLAYERS)]
 pub(in crate::commands) struct SetupsArguments {
     /// The checkpoint whose setup network is measured, such as
-    /// `--checkpoint runs/hour/checkpoints/round-0060`; its play network is the pilot of both sides
+    /// `--checkpoint runs/hour/checkpoints/round-0060`, of a run directory the newest; its play
+    /// network is the pilot of both sides
     #[arg(long, value_name = "DIR")]
     checkpoint: PathBuf,
-    /// Another player, the pilot of requirement 2: alphabeta:depth=2, or the agent of another run
+    /// Another player, the pilot of requirement 2: alphabeta:depth=2, or the agent of another run;
+    /// it plays both sides with the setups that are measured, never with its own
     #[arg(long, value_name = "PLAYER")]
     pilot: Option<PlayerSpec>,
     /// The rules to play by; left out, those of iron-throne.toml
     #[arg(long, value_name = "FILE")]
     rules: Option<PathBuf>,
-    /// The folder of hand-made setups (files `*.txt`)
+    /// The folder of hand-made setups: files `*.txt` with one a line (lines with # are comments)
     #[arg(long, value_name = "DIR", default_value = "configs/setups")]
     hand_made: PathBuf,
     /// Simulations of the pilot's search, with the noise of self-play
@@ -85,7 +87,8 @@ const CLIMB_OPPONENTS: u32 = 200;
 const BEST: u32 = 8;
 
 impl SetupsArguments {
-    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+    pub(super) fn run(mut self) -> anyhow::Result<ExitCode> {
+        self.checkpoint = find_checkpoint(&self.checkpoint);
         let stop = stop_flag()?;
         let (device, workers) = (self.machine.device()?, self.machine.workers());
         let rules = load_rules(self.rules.as_ref())?;

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use cyvasse_env::Rules;
-use cyvasse_selfplay::players::PlayerError;
 use cyvasse_selfplay::{Purpose, derive};
 use tch::Device;
 use thiserror::Error;
@@ -21,6 +20,7 @@ pub use results::{Batch, ResultsError, ResultsFile, read};
 
 use super::contest::Contest;
 use super::entrant::{Entrant, EntrantError};
+use super::matches::MatchError;
 use super::spec::PlayerSpec;
 use super::statistics::{Fit, Results};
 use super::tally::Tally;
@@ -62,7 +62,7 @@ pub enum LadderError {
     Entrant(#[from] EntrantError),
     /// A player that fails.
     #[error(transparent)]
-    Player(#[from] PlayerError),
+    Match(#[from] MatchError),
     /// The file of results.
     #[error(transparent)]
     Results(#[from] ResultsError),
@@ -165,7 +165,7 @@ impl Ladder {
             sprt: None,
         };
         let (Tally { pairs: scores, .. }, _) =
-            contest.play(stop, |_, _| Ok::<(), PlayerError>(()))?;
+            contest.play(stop, |_, _| Ok::<(), MatchError>(()))?;
         Ok(Batch {
             players: names.map(String::clone),
             from: pairs.start,
