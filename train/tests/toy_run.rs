@@ -1,6 +1,7 @@
 //! A whole run at toy size through the binary: self-play, learning, stopping,
 //! going on, the matches at the end, and what is refused.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -127,9 +128,9 @@ fn a_run_learns_and_is_reproducible_however_often_it_is_stopped() {
     assert!(first[0] != second[0], "the first round changed no weight");
     assert!(first[1] == second[1], "setups were learned in a round of uniform ones");
     assert!(second[1] != third[1], "the second round changed no weight of the setup network");
-    let mut sources = expected.iter().flat_map(|(_, games)| games).flat_map(|game| game.sources);
-    let all = SetupSource::ALL;
-    assert!(all.into_iter().all(|source| sources.any(|other| other == source)), "{said}");
+    let sources: HashSet<SetupSource> =
+        expected.iter().flat_map(|(_, games)| games).flat_map(|game| game.sources).collect();
+    assert_eq!(sources, HashSet::from(SetupSource::ALL));
     assert!(said.contains("round 3: setups in ") && said.contains("current "), "{said}");
     assert!(whole.join("log.txt").exists() && whole.join("metrics.jsonl").exists());
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use cyvasse_env::Rules;
 use cyvasse_models::optim::Optimizer;
 use cyvasse_models::{SetupNet, TensorFile, checkpoint};
-use cyvasse_selfplay::{GameRecord, Purpose, SetupPool, derive};
+use cyvasse_selfplay::{GameRecord, Purpose, SetupPool, Wdl, derive};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ use super::train::Run;
 use crate::checkpoints::{SETUP_NET, made_for};
 use crate::config::Config;
 use crate::setups::{
-    Critic, LearnedSetups, NetCritic, SetupLearner, SetupLosses, SetupTrainer, SetupsConfig,
+    Critic, LearnedSetups, NetCritic, Played, SetupLearner, SetupLosses, SetupTrainer, SetupsConfig,
     SourceStatistics, Start, by_source, parse_setups,
 };
 
@@ -30,7 +30,11 @@ const OPTIMIZER: &str = "setup-optimizer.safetensors";
 
 /// What a round's setups were like.
 pub(super) struct SetupsReport {
+    /// White's chances at the starts of the games, by the play network before it
+    /// learned from them.
+    chances: Vec<Wdl>,
     sources: Vec<SourceStatistics>,
+    /// `None` where nothing was to be learned.
     losses: Option<SetupLosses>,
 }
 
@@ -124,7 +128,8 @@ pub(super) fn pool(run: &mut Run<'_>, round: u32) -> anyhow::Result<SetupPool> {
 pub(super) fn observe(run: &Run<'_>, games: &[GameRecord]) -> anyhow::Result<SetupsReport> {
     let starts: Vec<Start> = games.iter().map(|game| game.setups).collect();
     let chances = critic(run).chances(&starts)?;
-    Ok(SetupsReport { sources: by_source(games, &chances), losses: None })
+    let sources = by_source(games, &chances);
+    Ok(SetupsReport { chances, sources, losses: None })
 }
 
 fn critic<'a>(run: &'a Run<'_>) -> NetCritic<'a> {
@@ -146,7 +151,8 @@ pub(super) fn learn(
     };
     let stage = reporter.stage("setups", 1);
     let mut critic = NetCritic::new(&trainer.net, rules.clone(), threads);
-    report.losses = learner.learn(&mut critic, games, pool, round, run_share, stop)?;
+    let played = Played { games, chances: &report.chances };
+    report.losses = learner.learn(&mut critic, played, pool, round, run_share, stop)?;
     let seconds = stage.seconds();
     stage.finish(&format!("round {round}: setups in {seconds:.0} s, {report}"));
     Ok(())
@@ -179,8 +185,10 @@ impl std::fmt::Display for SetupsReport {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut separator = "";
         if let Some(losses) = &self.losses {
-            let share = 100.0 * losses.entropy_share;
-            write!(f, "entropy {:.1} ({share:.0}% of uniform)", losses.entropy)?;
+            let [white, black] = losses.entropies;
+            let [of_white, of_black] = losses.entropy_shares.map(|share| 100.0 * share);
+            write!(f, "entropy {white:.1} and {black:.1} ({of_white:.0}% and {of_black:.0}% of ")?;
+            write!(f, "uniform)")?;
             separator = "; ";
         }
         for of in &self.sources {
@@ -214,9 +222,9 @@ impl SetupsReport {
         let learning = self.losses.as_ref().map(|losses| {
             json!({
                 "setups": losses.setups,
-                "entropy": losses.entropy,
-                "entropy_share": losses.entropy_share,
-                "entropy_bonus": losses.bonus,
+                "entropies": losses.entropies,
+                "entropy_shares": losses.entropy_shares,
+                "entropy_bonuses": losses.bonuses,
                 "kl": losses.kl,
                 "clipped": losses.clipped,
                 "targets": losses.targets,

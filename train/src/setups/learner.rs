@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use cyvasse_env::{Rules, Setup, SetupSpace, Side};
-use cyvasse_models::{SetupNet, SetupNetError};
+use cyvasse_models::{SampledSetup, SetupNet, SetupNetError};
 use cyvasse_selfplay::{
-    EvaluatorError, GameRecord, Purpose, SetupPool, SetupPoolError, SetupSource, Supply, derive,
+    EvaluatorError, Purpose, SetupPool, SetupPoolError, SetupSource, Supply, derive,
 };
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -15,7 +15,7 @@ use thiserror::Error;
 
 use super::config::LearnedSetups;
 use super::critic::Critic;
-use super::targets::lessons;
+use super::targets::{Played, lessons};
 use super::trainer::{SetupLosses, SetupRound, SetupTrainer, SetupTrainingError};
 
 /// Supplies games with setups and learns from them, round after round.
@@ -30,6 +30,8 @@ pub struct SetupLearner {
     seed: u64,
     /// The round's samples of the current network, for white and for black.
     current: [Vec<Setup>; 2],
+    /// The joint entropies that these samples tell of, in nats.
+    entropies: [f64; 2],
 }
 
 /// A round of setups that failed.
@@ -61,7 +63,8 @@ impl SetupLearner {
         seed: u64,
     ) -> SetupLearner {
         let space = Arc::new(SetupSpace::new(rules));
-        SetupLearner { trainer, space, config, fixed, seed, current: Default::default() }
+        let (current, entropies) = Default::default();
+        SetupLearner { trainer, space, config, fixed, seed, current, entropies }
     }
 
     /// Whether a round (from 1) is among the first, which are played with uniform
@@ -90,13 +93,16 @@ impl SetupLearner {
         let mut supplies = vec![supply(SetupSource::Uniform, uniform_share, Default::default())];
         if !uniform {
             let count = self.config.samples_per_seat as usize;
-            self.current = self.sample(&self.trainer.net, count, &[u64::from(round)])?;
+            let current = self.sample(&self.trainer.net, count, &[u64::from(round)])?;
+            self.entropies = current.each_ref().map(|samples| entropy(samples));
+            self.current = current.map(setups_of);
             supplies.push(supply(SetupSource::Current, shares.current, self.current.clone()));
             let mut setups: [Vec<Setup>; 2] = Default::default();
             for (place, net) in past.iter().enumerate() {
                 let each = count.div_ceil(past.len());
                 let parts = [u64::from(round), 1 + place as u64];
                 let sampled = self.sample(net, each, &parts)?;
+                let sampled = sampled.map(setups_of);
                 setups.iter_mut().zip(sampled).for_each(|(all, sampled)| all.extend(sampled));
             }
             supplies.push(supply(SetupSource::Past, shares.past, setups));
@@ -112,27 +118,25 @@ impl SetupLearner {
         net: &SetupNet,
         count: usize,
         parts: &[u64],
-    ) -> Result<[Vec<Setup>; 2], SetupNetError> {
-        let mut setups: [Vec<Setup>; 2] = Default::default();
-        for seat in Side::ALL {
+    ) -> Result<[Vec<SampledSetup>; 2], SetupNetError> {
+        let sample = |seat: Side| {
             let parts = [parts, &[seat.index() as u64]].concat();
             let seed = derive(self.seed, Purpose::SetupSupply, &parts);
-            let sampled = net.sample(&self.space, seat, count, seed)?;
-            setups[seat.index()] = sampled.into_iter().map(|sampled| sampled.setup).collect();
-        }
-        Ok(setups)
+            net.sample(&self.space, seat, count, seed)
+        };
+        Ok([sample(Side::White)?, sample(Side::Black)?])
     }
 
     /// Learns from the round: its samples, valued by the critic against setups
-    /// drawn from its pool, and the games that ended in it. Nothing is learned in
-    /// the first, uniform rounds.
+    /// drawn from its pool, and the games that ended in it. `None` where nothing
+    /// was to be learned: in the first, uniform rounds, and without any lesson.
     ///
     /// # Errors
     /// A failure of the critic, a step that must not be taken.
     pub fn learn(
         &mut self,
         critic: &mut dyn Critic,
-        games: &[GameRecord],
+        played: Played<'_>,
         pool: &SetupPool,
         round: u32,
         run_share: f64,
@@ -144,10 +148,10 @@ impl SetupLearner {
         let config = &self.config;
         let opponents = Side::ALL.map(|seat| self.opponents(pool, round, seat));
         let (targets, weight) = (config.targets, config.result_weight);
-        let lessons = lessons(critic, &self.current, &opponents, games, targets, weight)?;
+        let lessons = lessons(critic, &self.current, &opponents, played, targets, weight)?;
         let seed = derive(self.seed, Purpose::SetupLearning, &[u64::from(round)]);
-        let round = SetupRound { run_share, seed, stop };
-        Ok(Some(self.trainer.learn(&self.space, &lessons, round)?))
+        let round = SetupRound { run_share, seed, entropies: self.entropies, stop };
+        Ok(self.trainer.learn(&self.space, &lessons, round)?)
     }
 
     /// Setups of a seat that the other seat's are valued against.
@@ -157,6 +161,16 @@ impl SetupLearner {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         (0..self.config.opponents).map(|_| pool.draw(seat, &mut rng).0).collect()
     }
+}
+
+fn setups_of(samples: Vec<SampledSetup>) -> Vec<Setup> {
+    samples.into_iter().map(|sample| sample.setup).collect()
+}
+
+/// The joint entropy of the distribution that samples come from, in nats.
+fn entropy(samples: &[SampledSetup]) -> f64 {
+    let sum: f64 = samples.iter().map(|sample| -sample.log_probability).sum();
+    sum / samples.len().max(1) as f64
 }
 
 fn supply(source: SetupSource, share: f64, setups: [Vec<Setup>; 2]) -> Supply {

@@ -4,7 +4,8 @@
 //! Each round the setup network is sampled ([`SetupLearner::pool`]); games are
 //! played with the samples among others; the play network learns from them and
 //! then tells what each sample is worth against opponents from all sources, which
-//! the results of the games correct ([`lessons`]); the setup network takes a step
+//! the results of the games correct, as far as the play network had not expected
+//! them ([`lessons`]); the setup network takes a step
 //! of clipped policy gradient ([`SetupTrainer`]).
 
 mod config;
@@ -21,5 +22,5 @@ pub use file::{SetupFileError, parse_setups, read_setups};
 pub use learner::{LearnerError, SetupLearner};
 pub(crate) use statistics::log_loss;
 pub use statistics::{SourceStatistics, by_source};
-pub use targets::{Lesson, lessons};
+pub use targets::{Lesson, Played, lessons};
 pub use trainer::{SetupLosses, SetupRound, SetupTrainer, SetupTrainingError};

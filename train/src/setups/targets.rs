@@ -3,10 +3,14 @@
 use std::collections::HashMap;
 
 use cyvasse_env::{Setup, Side};
-use cyvasse_selfplay::{EvaluatorError, GameRecord, PlyKind, SetupSource, WhiteValue};
+use cyvasse_selfplay::{EvaluatorError, GameRecord, PlyKind, SetupSource, Wdl, WhiteValue};
 
 use super::config::Targets;
 use super::critic::{Critic, Start};
+
+/// About how many starts the critic is asked about at once: a round may have more
+/// than there is memory for.
+const STARTS: usize = 1 << 16;
 
 /// A setup for a seat and what it is worth there.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,6 +23,17 @@ pub struct Lesson {
     pub target: f64,
     /// How often it was sampled.
     pub weight: f64,
+}
+
+/// The games of a round, and what the critic thought of them beforehand.
+#[derive(Clone, Copy, Debug)]
+pub struct Played<'a> {
+    /// Games that ended in the round.
+    pub games: &'a [GameRecord],
+    /// White's chances at the start of each, by the critic as it was before it
+    /// learned from any of these games: one that has seen their results would
+    /// leave less of them to be surprised at.
+    pub chances: &'a [Wdl],
 }
 
 /// A setup while its target is being put together.
@@ -37,8 +52,12 @@ struct Candidate {
 /// and every one that the current network had made for a game that ended is
 /// valued against all `opponents` of the other seat; the same ones for all, so
 /// that their luck is no difference between setups. A setup that was played is
-/// corrected by `result_weight` times its mean of (result - value of its start):
-/// with 1 the target is right on average however wrong the critic is, and noisier.
+/// corrected by `result_weight` times its mean of (result - value of its start
+/// before the games were learned from), which is on average how wrong the critic
+/// was about it. With 1 the target is right on average where learning has not
+/// changed what the critic says of this setup, however wrong that is, and noisier;
+/// what `critic`, who values the setups now, has already put right is corrected a
+/// second time.
 ///
 /// With [`Targets::Result`], only setups that were played are taught, by their
 /// mean result.
@@ -49,13 +68,13 @@ pub fn lessons(
     critic: &mut dyn Critic,
     current: &[Vec<Setup>; 2],
     opponents: &[Vec<Setup>; 2],
-    games: &[GameRecord],
+    played: Played<'_>,
     targets: Targets,
     result_weight: f64,
 ) -> Result<Vec<Lesson>, EvaluatorError> {
-    let starts: Vec<Start> = games.iter().map(|game| game.setups).collect();
+    let Played { games, chances } = played;
     let expected = match targets {
-        Targets::Value => white_values(critic, &starts)?,
+        Targets::Value => white_values(chances),
         Targets::Result => vec![0.0; games.len()],
     };
     let mut lessons = Vec::new();
@@ -129,24 +148,27 @@ fn values_against(
     candidates: &[Candidate],
     opponents: &[Setup],
 ) -> Result<Vec<f64>, EvaluatorError> {
-    let starts: Vec<Start> = candidates
-        .iter()
-        .flat_map(|candidate| {
-            opponents.iter().map(|&opponent| match seat {
-                Side::White => [candidate.setup, opponent],
-                Side::Black => [opponent, candidate.setup],
-            })
-        })
-        .collect();
-    let values = white_values(critic, &starts)?;
     let mean = |values: &[f64]| for_seat(values.iter().sum::<f64>() / values.len() as f64, seat);
-    Ok(values.chunks(opponents.len().max(1)).map(mean).collect())
+    let each = opponents.len().max(1);
+    let mut means = Vec::with_capacity(candidates.len());
+    for part in candidates.chunks((STARTS / each).max(1)) {
+        let starts: Vec<Start> = part
+            .iter()
+            .flat_map(|candidate| {
+                opponents.iter().map(|&opponent| match seat {
+                    Side::White => [candidate.setup, opponent],
+                    Side::Black => [opponent, candidate.setup],
+                })
+            })
+            .collect();
+        means.extend(white_values(&critic.chances(&starts)?).chunks(each).map(mean));
+    }
+    Ok(means)
 }
 
-/// White's expected result at each start.
-fn white_values(critic: &mut dyn Critic, starts: &[Start]) -> Result<Vec<f64>, EvaluatorError> {
-    let chances = critic.chances(starts)?;
-    Ok(chances.into_iter().map(|chances| f64::from(chances.value().get())).collect())
+/// White's expected results.
+fn white_values(chances: &[Wdl]) -> Vec<f64> {
+    chances.iter().map(|chances| f64::from(chances.value().get())).collect()
 }
 
 /// White's result as the seat sees it.
@@ -168,6 +190,9 @@ mod tests {
     /// White's chance of winning grows with the file of its king, black's with
     /// that of its own.
     struct KingFiles;
+
+    /// What was thought of any start before the games.
+    const BEFORE: Wdl = Wdl { win: 0.25, draw: 0.25, loss: 0.5 };
 
     fn king_file(setup: &Setup) -> usize {
         let king = setup.units().iter().position(|&unit| unit == Some(Unit::King));
@@ -209,8 +234,9 @@ mod tests {
             game(opponents[0][0], current[1][2], [Uniform, Current], Side::Black),
             game(old, opponents[1][0], [Current, Uniform], Side::White),
         ];
+        let played = Played { games: &games, chances: &[BEFORE; 2] };
         let lessons =
-            lessons(&mut KingFiles, &current, &opponents, &games, Targets::Value, 0.5).unwrap();
+            lessons(&mut KingFiles, &current, &opponents, played, Targets::Value, 0.5).unwrap();
         assert_eq!(lessons.len(), 6 + 1 + 6);
         let mean = |setups: &[Setup]| {
             setups.iter().map(|setup| king_file(setup) as f64).sum::<f64>() / setups.len() as f64
@@ -219,14 +245,12 @@ mod tests {
             assert_eq!(lesson.weight, if lesson.setup == twice { 2.0 } else { 1.0 });
             let against = mean(&opponents[lesson.seat.other().index()]);
             let mut expected = (king_file(&lesson.setup) as f64 - against) / 7.0;
-            let surprise = |own: &Setup, other: &Setup| {
-                1.0 - (king_file(own) as f64 - king_file(other) as f64) / 7.0
-            };
+            // White was thought to lose a quarter, whatever the critic says now.
             if lesson.setup == current[1][2] {
-                expected += 0.5 * surprise(&current[1][2], &opponents[0][0]);
+                expected += 0.5 * (1.0 - 0.25);
             }
             if lesson.setup == old {
-                expected += 0.5 * surprise(&old, &opponents[1][0]);
+                expected += 0.5 * (1.0 + 0.25);
             }
             assert!((lesson.target - expected).abs() < 1e-5, "{lesson:?} {expected}");
         }
@@ -243,8 +267,9 @@ mod tests {
             resigned: false,
             outcome: Outcome::Win(Side::Black),
         }];
+        let played = Played { games: &games, chances: &[BEFORE] };
         let lessons =
-            lessons(&mut KingFiles, &current, &opponents, &games, Targets::Result, 0.5).unwrap();
+            lessons(&mut KingFiles, &current, &opponents, played, Targets::Result, 0.5).unwrap();
         let expected = [
             Lesson { setup: current[0][0], seat: Side::White, target: -1.0, weight: 1.0 },
             Lesson { setup: current[1][1], seat: Side::Black, target: 1.0, weight: 1.0 },

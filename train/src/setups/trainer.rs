@@ -54,21 +54,23 @@ pub struct SetupRound<'a> {
     pub run_share: f64,
     /// Where the order of the setups comes from.
     pub seed: u64,
+    /// Joint entropies of the network as it is, for white and for black, in nats.
+    pub entropies: [f64; 2],
     /// Set by someone else to end the round early.
     pub stop: &'a AtomicBool,
 }
 
 /// What a round of learning was.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SetupLosses {
     /// Different setups that were taught.
     pub setups: usize,
-    /// Joint entropy before the round, in nats, the mean of both seats.
-    pub entropy: f64,
-    /// The same as a share of the uniform distribution's.
-    pub entropy_share: f64,
-    /// The weight that the entropy had.
-    pub bonus: f64,
+    /// Joint entropies before the round, in nats, for white and for black.
+    pub entropies: [f64; 2],
+    /// The same as shares of the uniform distribution's.
+    pub entropy_shares: [f64; 2],
+    /// The weights that the entropies had.
+    pub bonuses: [f64; 2],
     /// Mean of KL(new || old) over a setup's tokens in the last epoch, in nats.
     pub kl: f64,
     /// Share of tokens whose ratio was clipped in the last epoch.
@@ -108,6 +110,8 @@ struct Old {
     advantages: Tensor,
     /// f32 `[N]`: the weights of the lessons.
     weights: Tensor,
+    /// f32 `[N]`: the weights of the entropy, those of the lessons' seats.
+    bonuses: Tensor,
 }
 
 impl SetupTrainer {
@@ -122,7 +126,7 @@ impl SetupTrainer {
         SetupTrainer { net, average, optimizer, config }
     }
 
-    /// Learns the lessons of a round.
+    /// Learns the lessons of a round; `None` where there are none.
     ///
     /// # Errors
     /// Losses or gradients that are not finite; the step is then not taken.
@@ -131,12 +135,12 @@ impl SetupTrainer {
         space: &SetupSpace,
         lessons: &[Lesson],
         round: SetupRound<'_>,
-    ) -> Result<SetupLosses, SetupTrainingError> {
-        let mut losses = SetupLosses { setups: lessons.len(), ..SetupLosses::default() };
+    ) -> Result<Option<SetupLosses>, SetupTrainingError> {
         if lessons.is_empty() {
-            return Ok(losses);
+            return Ok(None);
         }
-        let old = self.look_back(space, lessons, round.run_share, &mut losses)?;
+        let mut losses = self.before(space, lessons, round);
+        let old = self.look_back(space, lessons, &losses)?;
         let mut order: Vec<usize> = (0..lessons.len()).collect();
         let mut rng = ChaCha8Rng::seed_from_u64(round.seed);
         for _ in 0..self.config.epochs {
@@ -144,16 +148,43 @@ impl SetupTrainer {
             (losses.kl, losses.clipped) = (0.0, 0.0);
             for places in order.chunks(self.config.batch_setups as usize) {
                 if round.stop.load(Ordering::Relaxed) {
-                    return Ok(losses);
+                    return Ok(Some(losses));
                 }
-                let [kl, clipped] =
-                    self.step(space, lessons, places, &old, round.run_share, losses.bonus)?;
+                let [kl, clipped] = self.step(space, lessons, places, &old, round.run_share)?;
                 let share = places.len() as f64 / lessons.len() as f64;
                 losses.kl += share * kl;
                 losses.clipped += share * clipped;
             }
         }
-        Ok(losses)
+        Ok(Some(losses))
+    }
+
+    /// What is known before the first step.
+    fn before(
+        &self,
+        space: &SetupSpace,
+        lessons: &[Lesson],
+        round: SetupRound<'_>,
+    ) -> SetupLosses {
+        let uniform = space.log_count();
+        let share = |entropy: f64| if uniform > 0.0 { entropy / uniform } else { 1.0 };
+        let entropy_shares = round.entropies.map(share);
+        let targets = seat_means(lessons, lessons.iter().map(|lesson| lesson.target));
+        let squares = lessons.iter().map(|lesson| {
+            let own = lesson.target - targets[lesson.seat.index()];
+            lesson.weight * own * own
+        });
+        let weights: f64 = lessons.iter().map(|lesson| lesson.weight).sum();
+        SetupLosses {
+            setups: lessons.len(),
+            entropies: round.entropies,
+            entropy_shares,
+            bonuses: entropy_shares.map(|share| self.bonus(round.run_share, share)),
+            kl: 0.0,
+            clipped: 0.0,
+            targets,
+            deviation: (squares.sum::<f64>() / weights).sqrt(),
+        }
     }
 
     /// Looks at the lessons with the policy as it is.
@@ -161,8 +192,7 @@ impl SetupTrainer {
         &self,
         space: &SetupSpace,
         lessons: &[Lesson],
-        run_share: f64,
-        losses: &mut SetupLosses,
+        losses: &SetupLosses,
     ) -> Result<Old, SetupTrainingError> {
         let setups: Vec<(Setup, Side)> =
             lessons.iter().map(|lesson| (lesson.setup, lesson.seat)).collect();
@@ -173,20 +203,17 @@ impl SetupTrainer {
         let parts = parts.collect::<Result<Vec<Tensor>, SetupTrainingError>>()?;
         let log_probabilities = Tensor::cat(&parts, 1);
         let entropies = to_vec(&token_entropies(&log_probabilities));
-        let weights: Vec<f64> = lessons.iter().map(|lesson| lesson.weight).collect();
-        let weighted = entropies.iter().zip(weights.iter().cycle());
-        let sum: f64 = weighted.map(|(entropy, weight)| entropy * weight).sum();
-        losses.entropy = sum / weights.iter().sum::<f64>();
-        let uniform = space.log_count();
-        losses.entropy_share = if uniform > 0.0 { losses.entropy / uniform } else { 1.0 };
-        losses.bonus = self.bonus(run_share, losses.entropy_share);
         let advantages = advantages(lessons, &entropies, losses);
         let advantages = Tensor::from_slice(&advantages)
             .view([SetupBuilder::STEPS as i64, lessons.len() as i64])
             .to_device(self.net.device());
-        let weights =
-            Tensor::from_slice(&weights).to_kind(Kind::Float).to_device(self.net.device());
-        Ok(Old { log_probabilities, advantages, weights })
+        let of_lessons = |number: fn(&Lesson, &SetupLosses) -> f64| {
+            let numbers: Vec<f64> = lessons.iter().map(|lesson| number(lesson, losses)).collect();
+            Tensor::from_slice(&numbers).to_kind(Kind::Float).to_device(self.net.device())
+        };
+        let weights = of_lessons(|lesson, _| lesson.weight);
+        let bonuses = of_lessons(|lesson, losses| losses.bonuses[lesson.seat.index()]);
+        Ok(Old { log_probabilities, advantages, weights, bonuses })
     }
 
     /// Takes one step on some of the lessons; returns their mean divergence and
@@ -198,7 +225,6 @@ impl SetupTrainer {
         places: &[usize],
         old: &Old,
         run_share: f64,
-        bonus: f64,
     ) -> Result<[f64; 2], SetupTrainingError> {
         let setups: Vec<(Setup, Side)> =
             places.iter().map(|&place| (lessons[place].setup, lessons[place].seat)).collect();
@@ -208,6 +234,7 @@ impl SetupTrainer {
         let advantages = old.advantages.index_select(1, &index);
         let before = old.log_probabilities.index_select(1, &index);
         let weights = old.weights.index_select(0, &index);
+        let bonuses = old.bonuses.index_select(0, &index);
         let weights = &weights / weights.sum(Kind::Float);
 
         let now = self.net.log_probabilities(&batch);
@@ -218,7 +245,7 @@ impl SetupTrainer {
         let limited = ratio.clamp(1.0 - clip, 1.0 + clip);
         let gain = (&ratio * &advantages).minimum(&(&limited * &advantages));
         let divergence = (now.exp() * (&now - &before)).sum_dim_intlist(-1i64, false, Kind::Float);
-        let per_token = -gain - token_entropies(&now) * bonus + &divergence * self.config.kl_weight;
+        let per_token = -gain - token_entropies(&now) * bonuses + &divergence * self.config.kl_weight;
         let loss = (per_token * &weights).sum(Kind::Float);
         self.finite("loss", loss.double_value(&[]))?;
         self.optimizer.zero_grad();
@@ -240,8 +267,8 @@ impl SetupTrainer {
         Err(SetupTrainingError::NotFinite { step: self.optimizer.steps(), what, value })
     }
 
-    /// The weight of the entropy: it falls by the same factor from round to round,
-    /// and rises where the entropy is under its floor.
+    /// The weight of a seat's entropy: it falls by the same factor from round to
+    /// round, and rises where the entropy is under its floor.
     fn bonus(&self, run_share: f64, entropy_share: f64) -> f64 {
         let LearnedSetups { entropy_bonus, final_entropy_bonus, entropy_floor, .. } = self.config;
         let planned = if entropy_bonus > 0.0 && final_entropy_bonus > 0.0 {
@@ -270,34 +297,30 @@ fn to_vec(tensor: &Tensor) -> Vec<f64> {
     Vec::try_from(tensor.to_kind(Kind::Double).flatten(0, -1)).expect("a vector of f64")
 }
 
-/// The advantage of each token, `[64, N]`, from the targets and the entropies of
-/// the tokens; fills in the statistics of the targets.
-fn advantages(lessons: &[Lesson], entropies: &[f64], losses: &mut SetupLosses) -> Vec<f32> {
-    let count = lessons.len();
-    let mut counts = [0.0f64; 2];
-    for lesson in lessons {
-        counts[lesson.seat.index()] += lesson.weight;
-        losses.targets[lesson.seat.index()] += lesson.weight * lesson.target;
+/// The weighted mean of the lessons' numbers for each seat; 0 for one without any.
+fn seat_means(lessons: &[Lesson], numbers: impl Iterator<Item = f64>) -> [f64; 2] {
+    let (mut sums, mut weights) = ([0.0; 2], [0.0; 2]);
+    for (lesson, number) in lessons.iter().zip(numbers) {
+        sums[lesson.seat.index()] += lesson.weight * number;
+        weights[lesson.seat.index()] += lesson.weight;
     }
-    let mean = |sums: [f64; 2]| [0, 1].map(|seat| sums[seat] / counts[seat].max(1.0));
-    losses.targets = mean(losses.targets);
-    let own = |lesson: &Lesson| lesson.target - losses.targets[lesson.seat.index()];
-    let own: Vec<f64> = lessons.iter().map(own).collect();
-    let squares = own.iter().zip(lessons).map(|(own, lesson)| lesson.weight * own * own);
-    losses.deviation = (squares.sum::<f64>() / (counts[0] + counts[1])).sqrt();
+    [0, 1].map(|seat| if weights[seat] > 0.0 { sums[seat] / weights[seat] } else { 0.0 })
+}
 
+/// The advantage of each token, `[64, N]`, from the targets and the entropies of
+/// the tokens.
+fn advantages(lessons: &[Lesson], entropies: &[f64], losses: &SetupLosses) -> Vec<f32> {
+    let count = lessons.len();
     let mut advantages = vec![0.0; entropies.len()];
     // Entropy of the tokens to come, from the last token backwards.
     let mut to_come = vec![0.0; count];
     for step in (0..SetupBuilder::STEPS).rev() {
-        let mut sums = [0.0; 2];
-        for (lesson, to_come) in lessons.iter().zip(&to_come) {
-            sums[lesson.seat.index()] += lesson.weight * to_come;
-        }
-        let means = mean(sums);
+        let means = seat_means(lessons, to_come.iter().copied());
         for (place, lesson) in lessons.iter().enumerate() {
-            let excess = to_come[place] - means[lesson.seat.index()];
-            advantages[step * count + place] = (own[place] + losses.bonus * excess) as f32;
+            let seat = lesson.seat.index();
+            let own = lesson.target - losses.targets[seat];
+            let excess = to_come[place] - means[seat];
+            advantages[step * count + place] = (own + losses.bonuses[seat] * excess) as f32;
             to_come[place] += entropies[step * count + place];
         }
     }
