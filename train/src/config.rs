@@ -307,7 +307,7 @@ impl Config {
             ),
         ];
         if let SetupsConfig::Learned(setups) = setups {
-            bounds.extend(setups.bounds());
+            bounds.extend(setups.bounds(run.rounds));
         }
         bounds
     }

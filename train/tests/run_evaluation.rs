@@ -34,6 +34,11 @@ fn toy_run(folder: &Path) -> PathBuf {
         ("plies_per_slot = 64", "plies_per_slot = 40"),
         ("simulations = 32", "simulations = 4"),
         ("batch_size = 256", "batch_size = 16"),
+        ("uniform_rounds = 2", "uniform_rounds = 1"),
+        ("samples_per_seat = 256", "samples_per_seat = 12"),
+        ("opponents = 32", "opponents = 4"),
+        ("batch_setups = 128", "batch_setups = 8"),
+        ("width = 128", "width = 16"),
         ("games = 200", "games = 0"),
     ] {
         assert!(text.contains(from), "the config has no line `{from}`");

@@ -9,8 +9,8 @@ use cyvasse_models::optim::{Optimizer, OptimizerConfig};
 use cyvasse_selfplay::{EvaluatorError, MoverValue, Wdl, WhiteValue};
 use cyvasse_train::evaluation::setup_quality::Diversity;
 use cyvasse_train::setups::{
-    Critic, LearnedSetups, Lesson, Played, SetupLearner, SetupNetworkConfig, SetupRound, SetupTrainer,
-    SourceShares, Start, Targets,
+    Critic, LearnedSetups, Lesson, Played, SetupLearner, SetupNetworkConfig, SetupRound,
+    SetupTrainer, SourceShares, Start, Targets,
 };
 use microlp::{ComparisonOp, OptimizationDirection, Problem, SolveOutcome};
 use tch::Device;

@@ -16,6 +16,10 @@ use tempfile::TempDir;
 
 const ROUNDS: u32 = 3;
 
+/// A single round, in which setups are learned: they must be in one at least.
+const ONE_ROUND: [(&str, &str); 2] =
+    [("rounds = 3", "rounds = 1"), ("uniform_rounds = 1", "uniform_rounds = 0")];
+
 fn cyvasse() -> Command {
     Command::new(env!("CARGO_BIN_EXE_cyvasse"))
 }
@@ -172,7 +176,7 @@ fn interrupt_often(config: &Path, run: &Path) {
 #[test]
 fn a_run_that_is_there_is_not_overwritten() {
     let folder = TempDir::new().unwrap();
-    let config = toy_config(folder.path(), &[("rounds = 3", "rounds = 1")]);
+    let config = toy_config(folder.path(), &ONE_ROUND);
     let run = folder.path().join("run");
     assert_trained(&train(&config, &run, &[]));
     let before = fs::read(run.join("config.toml")).unwrap();
@@ -189,7 +193,7 @@ fn a_run_that_is_there_is_not_overwritten() {
 
 #[test]
 fn bad_configs_are_refused_in_one_line_that_names_the_key() {
-    let cases: [(&str, &str, &str); 9] = [
+    let cases: [(&str, &str, &str); 11] = [
         ("seed = 1 ", "sede = 1 ", "did you mean `seed`?"),
         ("batch_size = 16", "batch_size = \"many\"", "training.batch_size"),
         ("value_weight = 1.0", "value_weight = -1.0", "`training.value_weight` is -1"),
@@ -199,16 +203,60 @@ fn bad_configs_are_refused_in_one_line_that_names_the_key() {
         ("past = 0.2 ", "past = 0.3 ", "`setups.shares` is 0.2 + 0.6 + 0.3 + 0"),
         ("fixed_file = \"\"", "fixed_file = \"none.txt\"", "`setups.fixed_file` is"),
         ("kind = \"learned\" ", "kind = \"guessed\" ", "guessed"),
+        ("average_decay = 0.98", "average_decay = 1.0", "`setups.average_decay` is 1"),
+        ("uniform_rounds = 1", "uniform_rounds = 3", "`setups.uniform_rounds` is 3"),
     ];
     for (from, to, expected) in cases {
-        let folder = TempDir::new().unwrap();
-        let run = folder.path().join("run");
-        let output = train(&toy_config(folder.path(), &[(from, to)]), &run, &[]);
-        let said = error_of(&output);
-        assert_eq!(output.status.code(), Some(1), "{said}");
-        assert!(said.contains(expected) && said.trim().lines().count() == 1, "{said}");
-        assert!(!run.exists(), "a refused config left a run directory");
+        assert_refused(&[(from, to)], expected);
     }
+    let nothing_of_its_own = [
+        ("targets = \"value\" ", "targets = \"result\" "),
+        ("uniform = 0.2", "uniform = 0.8"),
+        ("current = 0.6", "current = 0.0"),
+    ];
+    assert_refused(&nothing_of_its_own, "`setups.shares.current` is 0");
+    let many = [
+        ("samples_per_seat = 12", "samples_per_seat = 65536"),
+        ("opponents = 4", "opponents = 1000"),
+    ];
+    assert_refused(&many, "`setups.opponents` is 1000");
+}
+
+fn assert_refused(changes: &[(&str, &str)], expected: &str) {
+    let folder = TempDir::new().unwrap();
+    let run = folder.path().join("run");
+    let output = train(&toy_config(folder.path(), changes), &run, &[]);
+    let said = error_of(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains(expected) && said.trim().lines().count() == 1, "{said}");
+    assert!(!run.exists(), "a refused config left a run directory");
+}
+
+#[test]
+fn resuming_with_other_setups_is_refused() {
+    let folder = TempDir::new().unwrap();
+    let no_match = [("games = 4", "games = 0")];
+    let config = with_fixed_setups(folder.path(), &[&ONE_ROUND[..], &no_match].concat());
+    let run = folder.path().join("run");
+    assert_trained(&train(&config, &run, &[]));
+    let refused = |expected: &str| {
+        let output = train(&config, &run, &["--resume"]);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(error_of(&output).contains(expected), "{}", error_of(&output));
+    };
+    let file = folder.path().join("fixed.txt");
+    let text = fs::read_to_string(&file).unwrap();
+    let setup = text.lines().last().unwrap();
+    fs::write(&file, format!("{text}{setup}\n")).unwrap();
+    refused("fixed.txt differs from ");
+
+    // The run has its own copy, so the file may go; a network of another round may
+    // not come.
+    fs::remove_file(&file).unwrap();
+    assert_trained(&train(&config, &run, &["--resume"]));
+    let network = |round: &str| run.join("checkpoints").join(round).join("setup.safetensors");
+    fs::copy(network("round-0000"), network("round-0001")).unwrap();
+    refused("setup.safetensors is of step 0, the run's state of step ");
 }
 
 #[test]
@@ -238,7 +286,7 @@ fn an_illegal_fixed_setup_is_refused_by_its_line() {
 #[test]
 fn uniform_setups_need_no_setup_network() {
     let folder = TempDir::new().unwrap();
-    let config = toy_config(folder.path(), &[("rounds = 3", "rounds = 1")]);
+    let config = toy_config(folder.path(), &ONE_ROUND);
     let text = fs::read_to_string(&config).unwrap();
     let (before, rest) = text.split_once("[setups]").unwrap();
     let (_, after) = rest.split_once("[evaluation]").unwrap();

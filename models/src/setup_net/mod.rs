@@ -39,6 +39,9 @@ const MAX_WIDTH: usize = 4096;
 /// The most blocks that are accepted from a file.
 const MAX_BLOCKS: usize = 64;
 
+/// The most weights in the blocks that are accepted from a file, 1 GiB of them.
+const MAX_BLOCK_WEIGHTS: usize = 1 << 28;
+
 /// Shape of a setup network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -75,7 +78,10 @@ impl SetupNetConfig {
         let within = (1..=MAX_WIDTH).contains(&self.width);
         check("width", self.width, format!("a whole number from 1 to {MAX_WIDTH}"), within)?;
         let within = self.blocks <= MAX_BLOCKS;
-        check("blocks", self.blocks, format!("a whole number from 0 to {MAX_BLOCKS}"), within)
+        check("blocks", self.blocks, format!("a whole number from 0 to {MAX_BLOCKS}"), within)?;
+        let weights = 2 * self.blocks * self.width * self.width;
+        let expected = format!("blocks of at most {MAX_BLOCK_WEIGHTS} weights, not {weights}");
+        check("blocks", self.blocks, expected, weights <= MAX_BLOCK_WEIGHTS)
     }
 }
 

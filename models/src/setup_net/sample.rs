@@ -48,14 +48,27 @@ impl SetupNet {
         count: usize,
         seed: u64,
     ) -> Result<Vec<SampledSetup>, SetupNetError> {
+        let chunks = self.sample_chunks(space, seat, count, seed);
+        Ok(chunks.collect::<Result<Vec<_>, _>>()?.concat())
+    }
+
+    /// The same draws as [`SetupNet::sample`]'s, some hundreds at a time, for more
+    /// than there is memory for.
+    pub fn sample_chunks(
+        &self,
+        space: &SetupSpace,
+        seat: Side,
+        count: usize,
+        seed: u64,
+    ) -> impl Iterator<Item = Result<Vec<SampledSetup>, SetupNetError>> {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let mut setups = Vec::with_capacity(count);
-        while setups.len() < count {
-            let chunk = CHUNK.min(count - setups.len());
+        let mut left = count;
+        std::iter::from_fn(move || {
+            let chunk = CHUNK.min(left);
+            left -= chunk;
             let draw = |probabilities: &[f64]| draw(probabilities, rng.random());
-            setups.extend(self.fill_in(space, seat, chunk, draw)?);
-        }
-        Ok(setups)
+            (chunk > 0).then(|| self.fill_in(space, seat, chunk, draw))
+        })
     }
 
     /// The setup that comes of the likeliest token at each step: one of the

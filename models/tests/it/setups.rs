@@ -228,3 +228,23 @@ fn checkpoints_of_setup_networks_come_back_and_are_no_play_networks() {
     let error = checkpoint::load::<SetupNet>(&path, &others, Device::Cpu).unwrap_err();
     assert!(error.to_string().contains("rules_fingerprint is \"01\""), "{error}");
 }
+
+#[test]
+fn a_network_that_would_not_fit_into_memory_is_refused() {
+    let of = |width, blocks| SetupNetConfig { width, blocks, ..config() }.validate();
+    assert!(of(4096, 8).is_ok() && of(1024, 64).is_ok());
+    let error = of(4096, 64).unwrap_err().to_string();
+    assert!(error.contains("blocks is 64") && error.contains("not 2147483648"), "{error}");
+}
+
+#[test]
+fn samples_do_not_depend_on_how_they_are_asked_for() {
+    let (net, space) = (wild_net(3), king_only());
+    let chunks = net.sample_chunks(&space, Side::White, 600, 5).map(Result::unwrap);
+    let chunks: Vec<Vec<_>> = chunks.collect();
+    assert!(chunks.len() > 1 && chunks.iter().all(|chunk| !chunk.is_empty()));
+    assert_eq!(chunks.concat(), net.sample(&space, Side::White, 600, 5).unwrap());
+    // However many are asked for, only what is taken is made.
+    let mut endless = net.sample_chunks(&space, Side::White, usize::MAX, 5);
+    assert_eq!(endless.next().unwrap().unwrap(), chunks[0]);
+}

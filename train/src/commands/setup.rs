@@ -134,17 +134,26 @@ impl Common {
 
 impl Builder {
     fn sample(&self, seat: Side, count: u32) -> anyhow::Result<Vec<SampledSetup>> {
-        let seed = derive(self.seed, Purpose::SetupSupply, &[seat.index() as u64]);
-        Ok(self.net.sample(&self.space, seat, count as usize, seed)?)
+        Ok(self.net.sample(&self.space, seat, count as usize, self.seed_for(seat))?)
+    }
+
+    fn seed_for(&self, seat: Side) -> u64 {
+        derive(self.seed, Purpose::SetupSupply, &[seat.index() as u64])
     }
 }
 
 impl SampleArguments {
     fn run(&self) -> anyhow::Result<ExitCode> {
         let builder = self.common.load()?;
+        let (seat, count) = (builder.seat, self.count as usize);
         let mut output = Output::new();
-        for sample in builder.sample(builder.seat, self.count)? {
-            output.line(&sample.setup.to_string())?;
+        // There may be more than there is memory for.
+        for samples in
+            builder.net.sample_chunks(&builder.space, seat, count, builder.seed_for(seat))
+        {
+            for sample in samples? {
+                output.line(&sample.setup.to_string())?;
+            }
         }
         output.flush()?;
         Ok(ExitCode::SUCCESS)

@@ -1,8 +1,9 @@
 //! The setups' part of a round: the pool before the games, learning after them,
 //! and what of it is kept.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use anyhow::bail;
 use cyvasse_env::Rules;
 use cyvasse_models::optim::Optimizer;
 use cyvasse_models::{SetupNet, TensorFile, checkpoint};
@@ -17,12 +18,12 @@ use super::train::Run;
 use crate::checkpoints::{SETUP_NET, made_for};
 use crate::config::Config;
 use crate::setups::{
-    Critic, LearnedSetups, NetCritic, Played, SetupLearner, SetupLosses, SetupTrainer, SetupsConfig,
-    SourceStatistics, Start, by_source, parse_setups,
+    Critic, LearnedSetups, NetCritic, Played, SetupLearner, SetupLosses, SetupTrainer,
+    SetupsConfig, SourceStatistics, Start, by_source, parse_setups, read_setups,
 };
 
 /// The run's own copy of the file of fixed setups.
-const FIXED: &str = "setups.txt";
+pub(super) const FIXED: &str = "setups.txt";
 
 /// The optimiser, in the folder of the state. Beside it lies the network that is
 /// in training, under the name that the averaged one has in the checkpoint.
@@ -49,10 +50,33 @@ pub(super) fn fixed_file(
     if settings.fixed_file.is_empty() {
         return Ok(None);
     }
-    let path = config_path.parent().unwrap_or(Path::new("")).join(&settings.fixed_file);
+    let path = fixed_path(settings, config_path);
     let text = std::fs::read_to_string(&path).map_err(io_error("read", &path))?;
     parse_setups(&path, &text, rules)?;
     Ok(Some((FIXED, text)))
+}
+
+fn fixed_path(settings: &LearnedSetups, config_path: &Path) -> PathBuf {
+    config_path.parent().unwrap_or(Path::new("")).join(&settings.fixed_file)
+}
+
+/// The file of fixed setups that a config names, if it says something else than the
+/// run's own copy. It may be gone: the run has its copy.
+pub(super) fn edited_fixed_file(
+    config: &Config,
+    config_path: &Path,
+    dir: &RunDir,
+    rules: &Rules,
+) -> anyhow::Result<Option<PathBuf>> {
+    let SetupsConfig::Learned(settings) = &config.setups else { return Ok(None) };
+    if settings.fixed_file.is_empty() {
+        return Ok(None);
+    }
+    let path = fixed_path(settings, config_path);
+    let Ok(text) = std::fs::read_to_string(&path) else { return Ok(None) };
+    let own = read_setups(&dir.file(FIXED), rules)?;
+    let same = parse_setups(&path, &text, rules).is_ok_and(|named| named == own);
+    Ok((!same).then_some(path))
 }
 
 /// The learner of a new run; `None` where the config asks for uniform setups.
@@ -80,10 +104,17 @@ pub(super) fn resume(
     device: Device,
 ) -> anyhow::Result<Option<SetupLearner>> {
     let SetupsConfig::Learned(settings) = &config.setups else { return Ok(None) };
-    let average = load(&dir.checkpoint(round), rules, device)?;
-    let net = load(&dir.state(round), rules, device)?;
+    let (average, of_average) = load(&dir.checkpoint(round), rules, device)?;
+    let (net, of_net) = load(&dir.state(round), rules, device)?;
     let mut optimizer = Optimizer::new(&settings.optimizer, net.variables())?;
     optimizer.restore(&TensorFile::load(&dir.state(round).join(OPTIMIZER))?)?;
+    let expected = optimizer.steps();
+    for (folder, found) in [(dir.checkpoint(round), of_average), (dir.state(round), of_net)] {
+        if found != expected {
+            let path = folder.join(SETUP_NET);
+            bail!("{} is of step {found}, the run's state of step {expected}", path.display());
+        }
+    }
     let trainer = SetupTrainer::new(net, average, optimizer, (**settings).clone());
     learner(trainer, settings, config, dir, rules).map(Some)
 }
@@ -98,14 +129,16 @@ fn learner(
     let fixed = if settings.fixed_file.is_empty() {
         Vec::new()
     } else {
-        crate::setups::read_setups(&dir.file(FIXED), rules)?
+        read_setups(&dir.file(FIXED), rules)?
     };
     Ok(SetupLearner::new(trainer, settings.clone(), rules, fixed, config.run.seed))
 }
 
-fn load(folder: &Path, rules: &Rules, device: Device) -> anyhow::Result<SetupNet> {
-    let (net, _) = checkpoint::load(&folder.join(SETUP_NET), &made_for(rules), device)?;
-    Ok(net)
+/// A setup network and the optimiser steps that made it.
+fn load(folder: &Path, rules: &Rules, device: Device) -> anyhow::Result<(SetupNet, u64)> {
+    let (net, header) =
+        checkpoint::load::<SetupNet>(&folder.join(SETUP_NET), &made_for(rules), device)?;
+    Ok((net, header.step))
 }
 
 /// The setups that the games of a round draw from.
@@ -118,7 +151,10 @@ pub(super) fn pool(run: &mut Run<'_>, round: u32) -> anyhow::Result<SetupPool> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     // Round 0 is there too: the untrained network, which is uniform.
     let past = (0..learner.past_networks(round))
-        .map(|_| load(&dir.checkpoint(rng.random_range(0..round)), rules, device))
+        .map(|_| {
+            let (net, _) = load(&dir.checkpoint(rng.random_range(0..round)), rules, device)?;
+            Ok(net)
+        })
         .collect::<anyhow::Result<Vec<SetupNet>>>()?;
     Ok(learner.pool(round, &past)?)
 }

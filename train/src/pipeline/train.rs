@@ -170,7 +170,7 @@ fn resume<'a>(options: &RunOptions, stop: &'a AtomicBool) -> anyhow::Result<Run<
     Ok(run)
 }
 
-/// Refuses a config or rules file that says something else than the run's own.
+/// Refuses a config, rules or setups file that says something else than the run's own.
 fn check_unchanged(
     options: &RunOptions,
     dir: &RunDir,
@@ -192,9 +192,13 @@ fn check_unchanged(
     // The run has its own copy of the rules: the named file may be gone.
     match load_rules(path, &config.run.rules) {
         Ok(named) if named.fingerprint() != rules.fingerprint() => {
-            differs(Path::new(&config.run.rules), "rules.toml")
+            return differs(Path::new(&config.run.rules), "rules.toml");
         }
-        _ => Ok(()),
+        _ => {}
+    }
+    match setups::edited_fixed_file(config, path, dir, rules)? {
+        Some(edited) => differs(&edited, setups::FIXED),
+        None => Ok(()),
     }
 }
 

@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::Bound;
 
+/// The most evaluations by the critic that a seat's samples may ask for in a round.
+const MAX_EVALUATIONS: u64 = 1 << 24;
+
 /// Where setups come from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
@@ -107,14 +110,31 @@ impl LearnedSetups {
         SetupNetConfig { encoding: SETUP_ENCODING_VERSION, width, blocks }
     }
 
-    pub(crate) fn bounds(&self) -> Vec<Bound> {
+    /// The bounds of the section in a run of so many rounds.
+    pub(crate) fn bounds(&self, rounds: u32) -> Vec<Bound> {
         let SourceShares { uniform, current, past, fixed } = self.shares;
         let sum = uniform + current + past + fixed;
         let shares = [uniform, current, past, fixed];
+        let evaluations = u64::from(self.samples_per_seat) * u64::from(self.opponents);
         vec![
+            Bound::new(
+                self.uniform_rounds < rounds,
+                "setups.uniform_rounds",
+                self.uniform_rounds,
+                format!("fewer than the {rounds} of `run.rounds`, or no setup is learned"),
+            ),
             Bound::count("setups.samples_per_seat", self.samples_per_seat, 2, 65_536),
             Bound::count("setups.past_networks", self.past_networks, 1, 1000),
             Bound::count("setups.opponents", self.opponents, 1, 65_536),
+            Bound::new(
+                evaluations <= MAX_EVALUATIONS,
+                "setups.opponents",
+                self.opponents,
+                format!(
+                    "at most {MAX_EVALUATIONS} with `setups.samples_per_seat` = {} multiplied",
+                    self.samples_per_seat
+                ),
+            ),
             Bound::share("setups.result_weight", self.result_weight),
             Bound::count("setups.epochs", self.epochs, 1, 1000),
             Bound::count("setups.batch_setups", self.batch_setups, 2, 65_536),
@@ -126,12 +146,24 @@ impl LearnedSetups {
             Bound::not_negative("setups.final_entropy_bonus", self.final_entropy_bonus),
             Bound::share("setups.entropy_floor", self.entropy_floor),
             Bound::real("setups.gradient_norm", self.gradient_norm, 1e12),
-            Bound::share("setups.average_decay", self.average_decay),
+            Bound::new(
+                (0.0..1.0).contains(&self.average_decay),
+                "setups.average_decay",
+                self.average_decay,
+                "a number from 0 to less than 1, where the average would never learn",
+            ),
             Bound::new(
                 shares.iter().all(|share| (0.0..=1.0).contains(share)) && (sum - 1.0).abs() < 1e-6,
                 "setups.shares",
                 format!("{uniform} + {current} + {past} + {fixed}"),
                 "shares from 0 to 1 with the sum 1",
+            ),
+            Bound::new(
+                self.targets == Targets::Value || current > 0.0,
+                "setups.shares.current",
+                current,
+                "above 0 where `setups.targets` is \"result\": only games with the network's \
+                 own setups teach it then",
             ),
             Bound::new(
                 (fixed > 0.0) != self.fixed_file.is_empty(),

@@ -160,12 +160,7 @@ impl SetupTrainer {
     }
 
     /// What is known before the first step.
-    fn before(
-        &self,
-        space: &SetupSpace,
-        lessons: &[Lesson],
-        round: SetupRound<'_>,
-    ) -> SetupLosses {
+    fn before(&self, space: &SetupSpace, lessons: &[Lesson], round: SetupRound<'_>) -> SetupLosses {
         let uniform = space.log_count();
         let share = |entropy: f64| if uniform > 0.0 { entropy / uniform } else { 1.0 };
         let entropy_shares = round.entropies.map(share);
@@ -245,7 +240,8 @@ impl SetupTrainer {
         let limited = ratio.clamp(1.0 - clip, 1.0 + clip);
         let gain = (&ratio * &advantages).minimum(&(&limited * &advantages));
         let divergence = (now.exp() * (&now - &before)).sum_dim_intlist(-1i64, false, Kind::Float);
-        let per_token = -gain - token_entropies(&now) * bonuses + &divergence * self.config.kl_weight;
+        let per_token =
+            -gain - token_entropies(&now) * bonuses + &divergence * self.config.kl_weight;
         let loss = (per_token * &weights).sum(Kind::Float);
         self.finite("loss", loss.double_value(&[]))?;
         self.optimizer.zero_grad();
