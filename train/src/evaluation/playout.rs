@@ -56,14 +56,6 @@ impl Pilots<'_> {
         });
         Ok(outcomes?.into_iter().flatten().collect())
     }
-
-    /// Plays games and returns the score of the measured setups.
-    ///
-    /// # Errors
-    /// A pilot that fails.
-    pub fn score(&mut self, pairings: &[Pairing]) -> Result<Score, PlayerError> {
-        Ok(score_of(pairings, &self.play(pairings)?))
-    }
 }
 
 /// The score of the measured setups.

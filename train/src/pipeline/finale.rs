@@ -11,9 +11,12 @@ use cyvasse_selfplay::{Purpose, derive};
 
 use super::train::{Run, RunEnd};
 use crate::checkpoints::{PLAY_NET, made_for};
-use crate::evaluation::setup_quality::{Interval, pairings, sampled, uniform};
+use crate::evaluation::setup_quality::{Stopped, pairings, sampled, uniform, watched};
 use crate::evaluation::{Match, Pilots, Setups, Tally, play_match};
 use crate::setups::SetupLearner;
+
+/// What becomes of a match that was stopped.
+const AGAIN: &str = "`--resume` plays the match again";
 
 /// Plays the newest network against the random player and against the
 /// untrained network with the same search, then learned against uniform setups
@@ -45,7 +48,6 @@ fn setups_match(run: &Run<'_>, learner: &SetupLearner) -> anyhow::Result<()> {
     let space = SetupSpace::new(&run.rules);
     let ours = sampled(&learner.trainer.average, &space, games.div_ceil(2), seed)?;
     let theirs = uniform(&space, games.div_ceil(2), seed);
-    let stage = run.reporter.stage("setups", games.into());
     let mut pilots = Pilots {
         players: agents(run, &run.trainer.net),
         pool: &run.pool,
@@ -53,11 +55,15 @@ fn setups_match(run: &Run<'_>, learner: &SetupLearner) -> anyhow::Result<()> {
         done: &AtomicU64::new(0),
         stop: run.stop,
     };
-    let score = Interval::from(pilots.score(&pairings(&ours, &theirs, games, seed))?);
-    if !run.stopped() {
-        stage.finish(&format!("learned against uniform setups: {score}"));
+    let what = "learned against uniform setups";
+    let pairings = pairings(&ours, &theirs, games, seed);
+    match watched(&run.reporter, "setups", &mut pilots, &pairings, what) {
+        Err(error) if error.is::<Stopped>() => {
+            run.reporter.say(&format!("{what}: interrupted; {AGAIN}"));
+            Ok(())
+        }
+        played => played.map(|_| ()),
     }
-    Ok(())
 }
 
 /// An agent for each worker.
@@ -98,7 +104,7 @@ fn report(
         ControlFlow::Continue(())
     })?;
     if run.stopped() {
-        stage.finish(&format!("against {opponent}: interrupted; `--resume` plays the match again"));
+        stage.finish(&format!("against {opponent}: interrupted; {AGAIN}"));
     } else {
         let games = tally.score().games();
         stage.finish(&format!("against {opponent}, {games} games: {}", tally.summary()));

@@ -16,9 +16,9 @@ use serde_json::json;
 
 use super::{Machine, PLAYERS, load_rules};
 use crate::checkpoints::{find_checkpoint, load_play_net, load_setup_net};
-use crate::commands::signal::stop_flag;
+use crate::commands::signal::{INTERRUPTED, stop_flag};
 use crate::evaluation::setup_quality::{
-    HandMade, SetupEvaluation, SetupEvaluationPlan, SetupReport,
+    HandMade, SetupEvaluation, SetupEvaluationPlan, SetupReport, Stopped,
 };
 use crate::evaluation::{Entrant, Pilots, PlayerSpec};
 use crate::pipeline::Reporter;
@@ -27,17 +27,26 @@ use crate::setups::NetCritic;
 /// Nodes of a search's tree: more than it has simulations.
 const SPARE_NODES: u32 = 16;
 
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    no requirement is found not to be met; one that is open, for it was not looked at or
+       there were too few games to tell, does not count
+  1    a requirement is not met, or the evaluation failed (with one line that says why)
+  2    these arguments are not understood
+  130  stopped by Ctrl-C; there is no report then";
+
 /// Arguments of `cyvasse evaluate setups`.
 #[derive(Debug, Args)]
-#[command(after_help = PLAYERS)]
+#[command(after_help = format!("{EXIT_CODES}\n\n{PLAYERS}"))]
 pub(in crate::commands) struct SetupsArguments {
     /// The checkpoint whose setup network is measured, such as
     /// `--checkpoint runs/hour/checkpoints/round-0060`, of a run directory the newest; its play
     /// network is the pilot of both sides
     #[arg(long, value_name = "DIR")]
     checkpoint: PathBuf,
-    /// Another player, the pilot of requirement 2: alphabeta:depth=2, or the agent of another run;
-    /// it plays both sides with the setups that are measured, never with its own
+    /// Another player to pilot games against uniform setups too: alphabeta:depth=2, or the
+    /// agent of another run; it plays both sides with the setups that are measured, never
+    /// with its own
     #[arg(long, value_name = "PLAYER")]
     pilot: Option<PlayerSpec>,
     /// The rules to play by; left out, those of iron-throne.toml
@@ -50,22 +59,22 @@ pub(in crate::commands) struct SetupsArguments {
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = value_parser!(u32).range(2..=65_536))]
     simulations: u32,
     /// Games against uniform setups, and as many with the other pilot
-    #[arg(long, value_name = "N", default_value_t = 800, value_parser = value_parser!(u32).range(2..))]
+    #[arg(long, value_name = "N", default_value_t = 800, value_parser = value_parser!(u32).range(2..=MOST_GAMES))]
     games: u32,
     /// Games against each hand-made setup
-    #[arg(long, value_name = "N", default_value_t = 80, value_parser = value_parser!(u32).range(2..))]
+    #[arg(long, value_name = "N", default_value_t = 80, value_parser = value_parser!(u32).range(2..=MOST_GAMES))]
     hand_made_games: u32,
     /// Games of the best answers to one mixture
-    #[arg(long, value_name = "N", default_value_t = 400, value_parser = value_parser!(u32).range(2..))]
+    #[arg(long, value_name = "N", default_value_t = 400, value_parser = value_parser!(u32).range(2..=MOST_GAMES))]
     response_games: u32,
     /// Samples whose diversity is looked at, for each seat
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = value_parser!(u32).range(2..))]
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = value_parser!(u32).range(2..=100_000))]
     samples: u32,
     /// Setups that the climbs for best answers start from
-    #[arg(long, value_name = "N", default_value_t = 64, value_parser = value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = value_parser!(u32).range(1..=10_000))]
     climb_starts: u32,
     /// Swaps that are tried at each
-    #[arg(long, value_name = "N", default_value_t = 100)]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = value_parser!(u32).range(0..=1_000_000))]
     climb_steps: u32,
     #[command(flatten)]
     machine: Machine,
@@ -76,6 +85,9 @@ pub(in crate::commands) struct SetupsArguments {
     #[arg(long)]
     json: bool,
 }
+
+/// The most games of one kind: what is played is kept in memory.
+const MOST_GAMES: i64 = 1_000_000;
 
 /// Positions that a GPU evaluates together.
 const LARGEST_BATCH: usize = 256;
@@ -119,7 +131,13 @@ impl SetupsArguments {
             plan: self.plan(),
             reporter: &reporter,
         };
-        print(&evaluation.run()?, &self)
+        match evaluation.run() {
+            Err(error) if error.is::<Stopped>() => {
+                reporter.say(&error.to_string());
+                Ok(ExitCode::from(INTERRUPTED))
+            }
+            report => print(&report?, &self),
+        }
     }
 
     fn plan(&self) -> SetupEvaluationPlan {

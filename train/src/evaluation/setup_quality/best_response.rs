@@ -1,5 +1,7 @@
 //! The best answer to a mixture of setups that a climb by the critic finds.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use cyvasse_env::{Rules, Setup, Side};
 use cyvasse_selfplay::EvaluatorError;
 use rand::{RngExt, SeedableRng};
@@ -9,11 +11,13 @@ use crate::setups::{Critic, Start};
 
 /// How a climb is to be done.
 #[derive(Clone, Copy, Debug)]
-pub struct Climb {
+pub struct Climb<'a> {
     /// Changes that are tried at each setup.
     pub steps: u32,
     /// Where the changes come from.
     pub seed: u64,
+    /// Set by someone else to end the climb early, with what it has found so far.
+    pub stop: &'a AtomicBool,
 }
 
 /// Setups that do well against a mixture, the best first, each with its value
@@ -30,12 +34,15 @@ pub fn best_responses(
     rules: &Rules,
     mixture: &[Vec<Setup>; 2],
     from: &[Setup],
-    climb: Climb,
+    climb: Climb<'_>,
 ) -> Result<Vec<(Setup, f64)>, EvaluatorError> {
     let mut rng = ChaCha8Rng::seed_from_u64(climb.seed);
     let mut best = from.to_vec();
     let mut values = values(critic, mixture, &best)?;
     for _ in 0..climb.steps {
+        if climb.stop.load(Ordering::Relaxed) {
+            break;
+        }
         let tried: Vec<Setup> =
             best.iter().map(|setup| neighbour(setup, rules, &mut rng)).collect();
         let new = self::values(critic, mixture, &tried)?;
@@ -138,7 +145,8 @@ mod tests {
         let mut draw = |count| (0..count).map(|_| space.sample(&mut rng)).collect::<Vec<Setup>>();
         let mixture = [draw(5), draw(7)];
         let from = draw(6);
-        let climb = Climb { steps: 400, seed: 1 };
+        let stop = AtomicBool::new(false);
+        let climb = Climb { steps: 400, seed: 1, stop: &stop };
         let found = best_responses(&mut Files, &rules, &mixture, &from, climb).unwrap();
         assert!(found.is_sorted_by(|a, b| a.1 >= b.1));
         let mean = |setups: &[Setup]| {
@@ -151,5 +159,9 @@ mod tests {
         let most = (2.0 * 7.0 - mean(&mixture[0]) - mean(&mixture[1])) / 14.0;
         assert!((found[0].1 - most).abs() < 1e-4, "{} of {most}", found[0].1);
         assert!(found.iter().all(|(setup, _)| setup.check(&rules).is_ok()));
+
+        stop.store(true, Ordering::Relaxed);
+        let found = best_responses(&mut Files, &rules, &mixture, &from, climb).unwrap();
+        assert!(found.iter().all(|(setup, _)| from.contains(setup)), "a stopped climb went on");
     }
 }

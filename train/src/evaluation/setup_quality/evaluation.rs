@@ -2,9 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
-use std::time::Duration;
+use std::sync::atomic::Ordering;
 
 use anyhow::{Context, bail};
 use cyvasse_env::{Outcome, Rules, Setup, SetupSpace, Side};
@@ -16,9 +14,10 @@ use rand_chacha::ChaCha8Rng;
 use super::best_response::{Climb, best_responses, seated};
 use super::diversity::Diversity;
 use super::report::{CriticReport, Exploitation, Interval, SetupReport};
+use super::watched::{Stopped, watched};
 use crate::evaluation::playout::{Pairing, Pilots, score_of};
 use crate::evaluation::statistics::Score;
-use crate::pipeline::{Reporter, SetOnDrop};
+use crate::pipeline::Reporter;
 use crate::setups::{Critic, Start, log_loss, read_setups};
 
 /// How much is to be played and looked at.
@@ -124,7 +123,8 @@ impl SetupEvaluation<'_> {
     /// Does all of it.
     ///
     /// # Errors
-    /// A failure of a network.
+    /// A failure of a network; [`Stopped`] where the pilots' flag was set before
+    /// all was done.
     pub fn run(mut self) -> anyhow::Result<SetupReport> {
         let space = SetupSpace::new(&self.rules);
         let (against_uniform, critic) = self.against_uniform(&space)?;
@@ -250,8 +250,13 @@ impl SetupEvaluation<'_> {
         from.extend(&self.learned(space, half, seed)?[0]);
         from.truncate(self.plan.climb_starts.max(1) as usize);
         let stage = self.reporter.stage("climb", 1);
-        let climb = Climb { steps: self.plan.climb_steps, seed };
+        let stop = self.pilots.stop;
+        let climb = Climb { steps: self.plan.climb_steps, seed, stop };
         let mut best = best_responses(self.critic, &self.rules, mixture, &from, climb)?;
+        if stop.load(Ordering::Relaxed) {
+            stage.clear();
+            return Err(Stopped.into());
+        }
         best.truncate(self.plan.best.max(1) as usize);
         let mean = best.iter().map(|(_, value)| value).sum::<f64>() / best.len() as f64;
         let promised = 50.0 * (1.0 + mean);
@@ -296,37 +301,6 @@ pub fn sampled(
 pub fn uniform(space: &SetupSpace, count: u32, seed: u64) -> [Vec<Setup>; 2] {
     let mut rng = ChaCha8Rng::seed_from_u64(derive(seed, Purpose::Setups, &[]));
     [0, 1].map(|_| (0..count.max(1)).map(|_| space.sample(&mut rng)).collect())
-}
-
-/// Plays games, with their progress on the screen.
-fn watched(
-    reporter: &Reporter,
-    stage: &str,
-    pilots: &mut Pilots<'_>,
-    pairings: &[Pairing],
-    what: &str,
-) -> anyhow::Result<Vec<Option<Outcome>>> {
-    let mut stage = reporter.stage(stage, pairings.len() as u64);
-    let done = pilots.done;
-    let before = done.load(Ordering::Relaxed);
-    let over = AtomicBool::new(false);
-    let outcomes = thread::scope(|scope| {
-        scope.spawn(|| {
-            while !over.load(Ordering::Relaxed) {
-                thread::sleep(Duration::from_millis(100));
-                stage.update(done.load(Ordering::Relaxed) - before, what);
-            }
-        });
-        let _over = SetOnDrop(&over);
-        pilots.play(pairings)
-    })?;
-    if outcomes.iter().any(Option::is_none) {
-        bail!("stopped before all games were over");
-    }
-    let seconds = stage.seconds();
-    let score = Interval::from(score_of(pairings, &outcomes));
-    stage.finish(&format!("{what}: {score}, {seconds:.0} s"));
-    Ok(outcomes)
 }
 
 fn critic_report(

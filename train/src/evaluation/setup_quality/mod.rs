@@ -6,8 +6,11 @@ mod best_response;
 mod diversity;
 mod evaluation;
 mod report;
+mod watched;
 
 pub use best_response::{Climb, best_responses};
 pub use diversity::{Diversity, Marginals};
 pub use evaluation::{HandMade, SetupEvaluation, SetupEvaluationPlan, pairings, sampled, uniform};
 pub use report::{CriticReport, Exploitation, Interval, SetupReport, Verdict};
+pub use watched::Stopped;
+pub(crate) use watched::watched;

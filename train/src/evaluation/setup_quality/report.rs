@@ -20,6 +20,9 @@ pub struct Interval {
     pub high: f64,
 }
 
+/// How much less best answers to the learned mixture must gain than others.
+const LEAST_GAIN: f64 = 0.05;
+
 /// The quantile of the normal distribution for an interval of 95%.
 const Z: f64 = 1.959_963_984_540_054;
 
@@ -38,6 +41,46 @@ impl From<Score> for Interval {
         let bound = |bound: f64| (bound / scale).clamp(0.0, 1.0);
         let [low, high] = [bound(centre - spread), bound(centre + spread)];
         Interval { games: score.games(), share, low, high }
+    }
+}
+
+impl Interval {
+    /// This score less another one, with the 95% interval of the difference: that
+    /// of Newcombe (1998, method 10) from the two intervals, as of games that have
+    /// nothing to do with each other.
+    fn less(&self, other: &Interval) -> Difference {
+        let points = self.share - other.share;
+        let low = (self.share - self.low).hypot(other.high - other.share);
+        let high = (self.high - self.share).hypot(other.share - other.low);
+        Difference { points, low: points - low, high: points + high }
+    }
+}
+
+/// The difference of two scores with its 95% interval.
+struct Difference {
+    points: f64,
+    low: f64,
+    high: f64,
+}
+
+impl Difference {
+    /// Whether the difference is at least `bound`; `None` where the interval holds
+    /// the bound, so that more games would be needed to tell.
+    fn reaches(&self, bound: f64) -> Option<bool> {
+        if self.low >= bound {
+            Some(true)
+        } else if self.high < bound {
+            Some(false)
+        } else {
+            None
+        }
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [points, low, high] = [self.points, self.low, self.high].map(|share| 100.0 * share);
+        write!(f, "{points:.1} points less (95%: {low:.1} to {high:.1})")
     }
 }
 
@@ -79,7 +122,8 @@ pub struct Verdict {
     pub requirement: &'static str,
     /// What was found.
     pub found: String,
-    /// Whether that is enough; `None` if it was not looked at.
+    /// Whether that is enough; `None` if it was not looked at, or if there were too
+    /// few games to tell.
     pub met: Option<bool>,
 }
 
@@ -113,56 +157,54 @@ impl SetupReport {
             format!("white {:.1}%, black {:.1}%", 100.0 * of(white), 100.0 * of(black))
         };
         let verdict = |requirement, found, met| Verdict { requirement, found, met };
-        let gain =
-            |from: &Interval| format!("{:.1} points less", 100.0 * (from.share - learned.share));
         vec![
             verdict(
-                "1. against uniform setups at least 60%, lower bound at least 55%",
+                "against uniform setups at least 60%, lower bound at least 55%",
                 self.against_uniform.to_string(),
                 Some(self.against_uniform.share >= 0.6 && self.against_uniform.low >= 0.55),
             ),
             verdict(
-                "2. the same with another pilot: lower bound above 50%",
+                "against uniform setups with another pilot: lower bound above 50%",
                 self.other_pilot.map_or("not played: no --pilot".into(), |score| score.to_string()),
                 self.other_pilot.map(|score| score.low > 0.5),
             ),
             verdict(
-                "3. against hand-made setups: mean at least 50%, none under 35%",
+                "against hand-made setups: mean at least 50%, none under 35%",
                 format!("mean {:.1}%, lowest {:.1}%", 100.0 * mean, 100.0 * lowest),
                 (self.hand_made.len() >= 8).then_some(mean >= 0.5 && lowest >= 0.35),
             ),
             verdict(
-                "4. at least 99% of the samples distinct",
+                "at least 99% of the samples distinct",
                 percents(|of| of.distinct),
                 both(Diversity::is_distinct),
             ),
             verdict(
-                "4. joint entropy from 0.3 to 0.9 of the uniform's",
+                "joint entropy from 0.3 to 0.9 of the uniform's",
                 percents(|of| of.entropy_share),
                 both(Diversity::is_mixture),
             ),
             verdict(
-                "4. the king on its most frequent square in at most 60%",
+                "the king on its most frequent square in at most 60%",
                 percents(|of| of.king_square),
                 both(Diversity::hides_the_king),
             ),
             verdict(
-                "5. best answers gain at least 5 points less than against uniform setups",
-                format!("{}: {learned} after {uniform}", gain(uniform)),
-                Some(uniform.share - learned.share >= 0.05),
+                "best answers gain at least 5 points less than against uniform setups",
+                format!("{}: {learned} after {uniform}", uniform.less(learned)),
+                uniform.less(learned).reaches(LEAST_GAIN),
             ),
             verdict(
-                "5. and at least 5 less than against the single most likely setup",
-                format!("{}: {learned} after {most_likely}", gain(most_likely)),
-                Some(most_likely.share - learned.share >= 0.05),
+                "best answers gain at least 5 points less than against the most likely setup",
+                format!("{}: {learned} after {most_likely}", most_likely.less(learned)),
+                most_likely.less(learned).reaches(LEAST_GAIN),
             ),
             verdict(
-                "6. the critic's log-loss at first positions beats the constant",
+                "the critic's log-loss at first positions beats the constant",
                 format!("{log_loss:.3} nats, the constant {constant_log_loss:.3}"),
                 Some(log_loss < constant_log_loss),
             ),
             verdict(
-                "6. what it predicts for 1 is within 8 points of what came",
+                "the critic's prediction against uniform setups is within 8 points of the result",
                 format!("predicted {:.1}%, real {:.1}%", 100.0 * predicted, 100.0 * real),
                 Some((predicted - real).abs() <= 0.08),
             ),
@@ -176,7 +218,7 @@ impl SetupReport {
         (mean, shares().fold(1.0, f64::min))
     }
 
-    /// Whether nothing that was looked at falls short.
+    /// Whether nothing falls short, so far as it was looked at and can be told.
     #[must_use]
     pub fn all_met(&self) -> bool {
         self.verdicts().iter().all(|verdict| verdict.met != Some(false))
@@ -213,9 +255,11 @@ impl fmt::Display for SetupReport {
 mod tests {
     use super::*;
 
+    fn interval(share: f64) -> Interval {
+        Interval { games: 400, share, low: share - 0.04, high: share + 0.04 }
+    }
+
     fn report() -> SetupReport {
-        let interval =
-            |share| Interval { games: 400, share, low: share - 0.04, high: share + 0.04 };
         let diversity = Diversity {
             samples: 1000,
             distinct: 1.0,
@@ -255,17 +299,19 @@ mod tests {
     fn each_requirement_can_fail() {
         assert!(report().all_met());
         type Spoil = fn(&mut SetupReport);
-        let spoils: [(usize, Spoil); 11] = [
+        let spoils: [(usize, Spoil); 13] = [
             (0, |report| report.against_uniform.low = 0.54),
             (0, |report| report.against_uniform.share = 0.59),
             (1, |report| report.other_pilot.as_mut().unwrap().low = 0.5),
             (2, |report| report.hand_made[3].1.share = 0.34),
+            (2, |report| report.hand_made.iter_mut().for_each(|(_, score)| score.share = 0.49)),
             (3, |report| report.diversity[1].distinct = 0.98),
             // A mixture that has collapsed, as it does without a bonus.
             (4, |report| report.diversity[0].entropy_share = 0.29),
             (4, |report| report.diversity[1].entropy_share = 0.91),
             (5, |report| report.diversity[0].king_square = 0.61),
-            (6, |report| report.exploitation.uniform.share = 0.64),
+            (6, |report| report.exploitation.uniform = interval(0.58)),
+            (7, |report| report.exploitation.most_likely = interval(0.58)),
             (8, |report| report.critic.log_loss = 0.71),
             (9, |report| report.critic.predicted = 0.6),
         ];
@@ -280,5 +326,27 @@ mod tests {
         }
         let open = SetupReport { other_pilot: None, ..report() };
         assert!(open.all_met() && open.to_string().contains("open"));
+    }
+
+    #[test]
+    fn a_difference_that_chance_can_make_is_open() {
+        let met = |uniform, most_likely| {
+            let mut report = report();
+            report.exploitation.uniform = interval(uniform);
+            report.exploitation.most_likely = interval(most_likely);
+            [6, 7].map(|place| report.verdicts()[place].met)
+        };
+        assert_eq!(met(0.66, 0.64), [None, None]);
+        assert_eq!(met(0.72, 0.58), [Some(true), Some(false)]);
+        assert_eq!(met(0.58, 0.72), [Some(false), Some(true)]);
+    }
+
+    #[test]
+    fn the_interval_of_a_difference_is_newcombes() {
+        // Newcombe (1998), table II: 56 of 70 less 48 of 80 is 0.0524 to 0.3339.
+        let of = |wins, losses| Interval::from(Score { wins, draws: 0, losses });
+        let Difference { points, low, high } = of(56, 14).less(&of(48, 32));
+        assert!((points - 0.2).abs() < 1e-9, "{points}");
+        assert!((low - 0.0524).abs() < 1e-4 && (high - 0.3339).abs() < 1e-4, "{low} to {high}");
     }
 }
