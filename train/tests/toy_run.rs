@@ -236,7 +236,7 @@ fn assert_refused(changes: &[(&str, &str)], expected: &str) {
 fn resuming_with_other_setups_is_refused() {
     let folder = TempDir::new().unwrap();
     let no_match = [("games = 4", "games = 0")];
-    let config = with_fixed_setups(folder.path(), &[&ONE_ROUND[..], &no_match].concat());
+    let config = with_everything(folder.path(), &[&ONE_ROUND[..], &no_match].concat());
     let run = folder.path().join("run");
     assert_trained(&train(&config, &run, &[]));
     let refused = |expected: &str| {
