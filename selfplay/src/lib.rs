@@ -14,6 +14,7 @@ pub mod search;
 mod seeds;
 mod setups;
 mod value;
+mod wilson;
 
 pub use evaluator::{Evaluation, Evaluator, EvaluatorError, Request, Uniform};
 pub use middlegames::middlegames;
@@ -22,3 +23,4 @@ pub use remembering::Remembering;
 pub use seeds::{Purpose, derive};
 pub use setups::{SetupPool, SetupPoolError, Supply};
 pub use value::{MoverOutcome, MoverValue, Proven, Wdl, WhiteValue};
+pub use wilson::{NORMAL_95, wilson};

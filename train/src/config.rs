@@ -14,6 +14,7 @@ use cyvasse_selfplay::search::SearchSettings;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::nearest::nearest;
 use crate::one_line;
 use crate::setups::SetupsConfig;
 
@@ -396,9 +397,4 @@ fn unknown_key(message: &str) -> Option<(&str, Vec<&str>)> {
     let mut quoted = rest.split('`');
     let unknown = quoted.next()?;
     Some((unknown, quoted.skip(1).step_by(2).collect()))
-}
-
-fn nearest<'a>(unknown: &str, known: &[&'a str]) -> Option<&'a str> {
-    let likeness = |key: &&str| strsim::jaro_winkler(unknown, key);
-    known.iter().copied().max_by(|a, b| likeness(a).total_cmp(&likeness(b)))
 }

@@ -7,6 +7,7 @@ pub mod config;
 pub mod device;
 pub mod evaluation;
 pub mod learning;
+mod nearest;
 pub mod one_line;
 pub mod pipeline;
 pub mod report;

@@ -8,12 +8,10 @@ use super::settings::ResignationSettings;
 use crate::record::{GameId, GameRecord, PlyKind, PlyRecord};
 use crate::seeds::Purpose;
 use crate::value::MoverValue;
+use crate::wilson::{NORMAL_95, wilson};
 
 /// Players must have resigned at a threshold this often, before it counts.
 const LEAST_EVIDENCE: usize = 50;
-
-/// A standard normal variable is below this with a probability of 97.5%.
-const NORMAL_QUANTILE: f64 = 1.959_964;
 
 /// The threshold of resignation, learned from games that were played on.
 ///
@@ -135,10 +133,7 @@ fn lowest_pair(plies: &[PlyRecord], side: Side) -> MoverValue {
 
 /// The upper end of the 95% confidence interval of a share.
 fn upper_end(count: usize, total: usize) -> f64 {
-    let (share, total, z) = (count as f64 / total as f64, total as f64, NORMAL_QUANTILE);
-    let centre = share + z * z / (2.0 * total);
-    let spread = z * (share * (1.0 - share) / total + z * z / (4.0 * total * total)).sqrt();
-    (centre + spread) / (1.0 + z * z / total)
+    wilson(count as f64 / total as f64, total as f64, NORMAL_95).1
 }
 
 #[cfg(test)]
@@ -154,13 +149,6 @@ mod tests {
         let player = |(lowest, lost)| Player { lowest: MoverValue::new(lowest), lost };
         resignation.players = players.map(player).collect();
         resignation
-    }
-
-    #[test]
-    fn the_interval_is_wilsons() {
-        // 3 of 100: (0.010, 0.085) by statsmodels' proportion_confint.
-        assert!((upper_end(3, 100) - 0.084_518).abs() < 1e-5);
-        assert!((upper_end(0, 50) - 0.071_348).abs() < 1e-5);
     }
 
     #[test]

@@ -61,9 +61,7 @@ impl<'a> Options<'a> {
 
 /// ` (did you mean ...?)`, where something known is like the unknown.
 pub(super) fn nearest(unknown: &str, known: &[&str]) -> String {
-    let likeness = |key: &&&str| strsim::jaro_winkler(unknown, key);
-    let best = known.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
-    match best.filter(|best| likeness(best) > 0.6) {
+    match crate::nearest::nearest(unknown, known) {
         Some(best) => format!(" (did you mean `{best}`?)"),
         None => String::new(),
     }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use cyvasse_selfplay::{NORMAL_95, wilson};
 use serde::Serialize;
 
 use super::diversity::Diversity;
@@ -23,23 +24,16 @@ pub struct Interval {
 /// How much less best answers to the learned mixture must gain than others.
 const LEAST_GAIN: f64 = 0.05;
 
-/// The quantile of the normal distribution for an interval of 95%.
-const Z: f64 = 1.959_963_984_540_054;
-
 impl From<Score> for Interval {
-    /// Wilson's score interval (Wilson 1927), which holds near 0 and 1 too; a draw
-    /// is half a point, which makes it wider than it need be.
+    /// Wilson's interval; a draw is half a point, which makes it wider than it
+    /// need be.
     fn from(score: Score) -> Interval {
         let games = score.games() as f64;
         if games == 0.0 {
             return Interval { games: 0, share: 0.5, low: 0.0, high: 1.0 };
         }
         let share = (score.wins as f64 + score.draws as f64 / 2.0) / games;
-        let scale = 1.0 + Z * Z / games;
-        let centre = share + Z * Z / (2.0 * games);
-        let spread = Z * (share * (1.0 - share) / games + Z * Z / (4.0 * games * games)).sqrt();
-        let bound = |bound: f64| (bound / scale).clamp(0.0, 1.0);
-        let [low, high] = [bound(centre - spread), bound(centre + spread)];
+        let (low, high) = wilson(share, games, NORMAL_95);
         Interval { games: score.games(), share, low, high }
     }
 }

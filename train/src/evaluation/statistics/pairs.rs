@@ -5,6 +5,7 @@
 //! player. The pair, not the game, is the independent observation. Its score
 //! has five values, hence "pentanomial".
 
+use cyvasse_selfplay::wilson;
 use serde::{Deserialize, Serialize};
 
 use super::{Z, elo_of_share};
@@ -72,6 +73,13 @@ impl Pairs {
     /// counts").
     #[must_use]
     pub fn interval(&self) -> (f64, f64) {
+        self.interval_at(Z)
+    }
+
+    /// The same for another level, whose quantile of the normal distribution
+    /// is `z`.
+    #[must_use]
+    pub fn interval_at(&self, z: f64) -> (f64, f64) {
         let count = self.count() as f64;
         if count == 0.0 {
             return (0.0, 1.0);
@@ -83,10 +91,7 @@ impl Pairs {
         } else {
             count
         };
-        let centre = p + Z * Z / (2.0 * n);
-        let spread = Z * (of_wins_and_losses / n + Z * Z / (4.0 * n * n)).sqrt();
-        let scale = 1.0 + Z * Z / n;
-        (((centre - spread) / scale).max(0.0), ((centre + spread) / scale).min(1.0))
+        wilson(p, n, z)
     }
 
     /// The difference in Elo: what the share says, and its 95% interval. Ends
