@@ -105,6 +105,52 @@ fn text(path: &Path) -> String {
     path.to_str().unwrap().to_owned()
 }
 
+/// A file of games whose first game has its first action as its third one too.
+fn with_another_action(file: &str) -> String {
+    let mut lines: Vec<String> = file.lines().map(str::to_owned).collect();
+    let mut game: serde_json::Value = serde_json::from_str(&lines[1]).unwrap();
+    let mut actions: Vec<&str> = game["actions"].as_str().unwrap().split(' ').collect();
+    actions[2] = actions[0];
+    let actions = actions.join(" ");
+    game["actions"] = actions.into();
+    lines[1] = game.to_string();
+    lines.join("\n") + "\n"
+}
+
+#[test]
+fn openings_that_no_game_survives_are_shorter() {
+    let mut rules = Rules::iron_throne();
+    rules.draws.max_plies = 6;
+    let rules = Arc::new(rules);
+    let random = Entrant::load(&"random".parse().unwrap(), &rules, tch::Device::Cpu).unwrap();
+    for (opening_plies, longest) in [(5, 5), (9, 5)] {
+        let contest = Contest {
+            entrants: [&random, &random],
+            rules: rules.clone(),
+            pairs: 0..2,
+            seed: 3,
+            opening_plies,
+            workers: 1,
+            sprt: None,
+        };
+        let mut chosen = Vec::new();
+        let played = contest.play(&AtomicBool::new(false), |pair, _| {
+            chosen.extend(pair.games.iter().map(|game| game.chosen.iter().sum::<u32>()));
+            Ok::<(), PlayerError>(())
+        });
+        assert_eq!(played.unwrap().0.pairs.count(), 2);
+        assert_eq!(chosen, [6 - longest; 4], "{opening_plies} random plies");
+    }
+    let tiny = concat!(env!("CARGO_MANIFEST_DIR"), "/../env/tests/data/variants/tiny.toml");
+    let short = fs::read_to_string(tiny).unwrap().replacen("max_plies = 60", "max_plies = 30", 1);
+    let folder = TempDir::new().unwrap();
+    let file = text(&folder.path().join("short.toml"));
+    fs::write(&file, short).unwrap();
+    let opening = |plies| ["match", "random", "random", "--rules", &file, "--opening-plies", plies];
+    assert!(error_of(&opening("30")).contains("fewer than the 30 plies"));
+    assert!(evaluate(&[&opening("29")[..], &["--games", "2"]].concat()).status.success());
+}
+
 #[test]
 fn a_match_is_reported_saved_and_replayed() {
     let folder = TempDir::new().unwrap();
@@ -124,10 +170,13 @@ fn a_match_is_reported_saved_and_replayed() {
     assert_eq!(games.len(), 12);
     let shown = evaluate(&["replay", &file, "--game", "2", "--ply", "1"]);
     assert!(String::from_utf8_lossy(&shown.stdout).contains("white: random\nblack: greedy\n"));
-    // An action that was not played is found out.
+    // A result or an action that is not the game's is found out.
     let tampered = fs::read_to_string(&file).unwrap().replacen("wins", "loses", 1);
     fs::write(&again, tampered).unwrap();
     assert!(error_of(&["replay", &again]).contains("line 2: the game ends with"));
+    let tampered = with_another_action(&fs::read_to_string(&file).unwrap());
+    fs::write(&again, tampered).unwrap();
+    assert!(error_of(&["replay", &again]).contains("line 2: ply 3: "));
     assert!(error_of(&["replay", &file, "--game", "13"]).contains("expected 1 to 12"));
     assert!(error_of(&[&command[..], &[&file]].concat()).contains("nothing is overwritten"));
 }

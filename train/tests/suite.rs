@@ -101,8 +101,8 @@ fn whoever_looks_far_enough_solves_it() {
     let rules = rules();
     let suite = Suite::load(None, &rules).unwrap();
     let solved = |depth| {
-        let mut player = AlphaBeta::new(rules.clone(), Limit::Depth(depth));
-        suite.ask(&mut player, 1).unwrap()
+        let player = || Box::new(AlphaBeta::new(rules.clone(), Limit::Depth(depth)));
+        suite.ask(vec![player(), player()], 1).unwrap()
     };
     let (deep, shallow) = (solved(4), solved(1));
     for kind in ["win in 3", "thaw", "shot over mountains", "assault"] {
@@ -121,6 +121,9 @@ fn the_command_counts_and_refuses_other_rules() {
     };
     let output = suite(&["greedy", "--json"]);
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    for workers in ["1", "3"] {
+        assert_eq!(suite(&["greedy", "--json", "--workers", workers]).stdout, output.stdout);
+    }
     assert!(report["kinds"]["win in 5"][1].as_u64().unwrap() >= 15);
     let tiny = concat!(env!("CARGO_MANIFEST_DIR"), "/../env/tests/data/variants/tiny.toml");
     let error = suite(&["greedy", "--rules", tiny]).stderr;

@@ -41,7 +41,8 @@ pub struct Match<'a> {
     /// shares those of the first.
     pub setups: (&'a Setups, Option<&'a Setups>),
     /// Random plies that each game begins with, the same in both games of a
-    /// pair as long as their starts are the same.
+    /// pair as long as their starts are the same; fewer where the rules end
+    /// games so early that none gets there.
     pub opening_plies: u16,
 }
 
@@ -289,12 +290,17 @@ fn draw_setups(settings: &Match<'_>, seed: u64, first: Side) -> Result<[Setup; 2
     Ok([white?, black?])
 }
 
+/// Openings of one length that are tried before a shorter one will do.
+const OPENING_ATTEMPTS: u64 = 100;
+
 /// A game behind its random plies. Those take no king, and an opening that ends
-/// the game is drawn again. `pair` is the seed of the pair: both its games have
-/// the same opening.
+/// the game is drawn again; after many attempts in vain it may be a ply
+/// shorter. `pair` is the seed of the pair: both its games have the same
+/// opening.
 fn open(settings: &Match<'_>, pair: u64, first: Side, setups: [Setup; 2]) -> LiveGame {
     let mut attempt = 0;
     loop {
+        let plies = u64::from(settings.opening_plies).saturating_sub(attempt / OPENING_ATTEMPTS);
         let [white, black] = &setups;
         let game = Game::new(settings.rules.clone(), Position::start(white, black));
         let played = PlayedGame {
@@ -307,7 +313,7 @@ fn open(settings: &Match<'_>, pair: u64, first: Side, setups: [Setup; 2]) -> Liv
         };
         let mut live = LiveGame { game, seed: pair, played, ended: false };
         let mut rng = ChaCha8Rng::seed_from_u64(derive(pair, Purpose::Opening, &[attempt]));
-        for _ in 0..settings.opening_plies {
+        for _ in 0..plies {
             let mut actions = Vec::new();
             live.game.legal_actions(&mut actions);
             actions.retain(|&action| !live.game.position().captures_king(action));
@@ -316,7 +322,7 @@ fn open(settings: &Match<'_>, pair: u64, first: Side, setups: [Setup; 2]) -> Liv
             }
             live.play(actions[rng.random_range(0..actions.len())]);
         }
-        if live.played.actions.len() == usize::from(settings.opening_plies) && !live.ended {
+        if live.played.actions.len() as u64 == plies && !live.ended {
             return live;
         }
         attempt += 1;

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::thread;
 
 use cyvasse_env::{Action, Game, Position, Rules};
 use cyvasse_selfplay::players::{Player, PlayerError, Turn};
@@ -129,20 +130,55 @@ impl Suite {
         &self.questions
     }
 
-    /// Asks a player everything.
+    /// Asks a player everything; its copies, one a thread, share the questions.
     ///
     /// # Errors
     /// A player that fails.
-    pub fn ask(&self, player: &mut dyn Player, seed: u64) -> Result<SuiteReport, PlayerError> {
-        let game = |question: &Question| Game::new(self.rules.clone(), question.position.clone());
-        let games: Vec<Game> = self.questions.iter().map(game).collect();
+    pub fn ask(
+        &self,
+        players: Vec<Box<dyn Player>>,
+        seed: u64,
+    ) -> Result<SuiteReport, PlayerError> {
+        let share = self.questions.len().div_ceil(players.len().max(1)).max(1);
+        let answers = thread::scope(|scope| {
+            let shares = self.questions.chunks(share).enumerate().zip(players);
+            let threads: Vec<_> = shares
+                .map(|((number, questions), player)| {
+                    scope.spawn(move || self.answers(questions, number * share, player, seed))
+                })
+                .collect();
+            let join = |thread: thread::ScopedJoinHandle<'_, _>| match thread.join() {
+                Ok(answers) => answers,
+                Err(panic) => std::panic::resume_unwind(panic),
+            };
+            threads.into_iter().map(join).collect::<Result<Vec<Vec<Action>>, PlayerError>>()
+        })?;
+        Ok(self.report(&answers.concat()))
+    }
+
+    /// What a player answers to some questions, the first of which has the
+    /// number `from`. A question's seed depends on its number alone.
+    fn answers(
+        &self,
+        questions: &[Question],
+        from: usize,
+        mut player: Box<dyn Player>,
+        seed: u64,
+    ) -> Result<Vec<Action>, PlayerError> {
+        let answer = |(number, question): (usize, &Question)| {
+            let game = Game::new(self.rules.clone(), question.position.clone());
+            let seed = derive(seed, Purpose::Match, &[(from + number) as u64]);
+            Ok(player.choose(&[Turn { game: &game, seed }])?[0])
+        };
+        questions.iter().enumerate().map(answer).collect()
+    }
+
+    fn report(&self, answers: &[Action]) -> SuiteReport {
         let mut report = SuiteReport { kinds: BTreeMap::new(), wrong: Vec::new() };
-        for (number, (question, game)) in self.questions.iter().zip(&games).enumerate() {
-            let seed = derive(seed, Purpose::Match, &[number as u64]);
-            let chosen = player.choose(&[Turn { game, seed }])?[0];
+        for (question, chosen) in self.questions.iter().zip(answers) {
             let (right, asked) = report.kinds.entry(question.kind.clone()).or_default();
             *asked += 1;
-            if question.answers.contains(&chosen) {
+            if question.answers.contains(chosen) {
                 *right += 1;
             } else {
                 report.wrong.push(WrongAnswer {
@@ -153,7 +189,7 @@ impl Suite {
                 });
             }
         }
-        Ok(report)
+        report
     }
 }
 

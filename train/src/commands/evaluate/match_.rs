@@ -1,5 +1,6 @@
 //! `cyvasse evaluate match`.
 
+use std::fmt::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
@@ -8,6 +9,7 @@ use anyhow::ensure;
 use serde::Serialize;
 
 use super::{Machine, PLAYERS, load_rules};
+use crate::commands::rules::answers::tell;
 use crate::commands::signal::{INTERRUPTED, stop_flag};
 use crate::evaluation::statistics::{Pairs, Score, Sprt, Verdict};
 use crate::evaluation::{Contest, Entrant, GameFile, PlayerSpec, Tally};
@@ -118,6 +120,11 @@ impl MatchArguments {
             _ => None,
         };
         let rules = load_rules(self.rules.as_ref())?;
+        let (opening, longest) = (self.opening_plies, rules.draws.max_plies);
+        ensure!(
+            opening < longest,
+            "--opening-plies is {opening}, expected fewer than the {longest} plies of the longest game"
+        );
         let device = self.machine.device()?;
         let load = |spec: &PlayerSpec| Entrant::load(spec, &rules, device);
         let (first, second) = (load(&self.first)?, load(&self.second)?);
@@ -147,8 +154,8 @@ impl MatchArguments {
         let interrupted = stop.load(Ordering::Relaxed);
         let report = self.report(&contest, &tally, verdict, interrupted);
         match self.json {
-            true => println!("{}", serde_json::to_string(&report)?),
-            false => print(&report),
+            true => tell(&(serde_json::to_string(&report)? + "\n"))?,
+            false => tell(&in_words(&report)?)?,
         }
         Ok(if interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
     }
@@ -211,44 +218,52 @@ impl MatchArguments {
     }
 }
 
-/// Prints the result for a person.
-fn print(report: &Report<'_>) {
+/// The result for a person.
+fn in_words(report: &Report<'_>) -> Result<String, fmt::Error> {
+    let mut text = String::new();
     let [first, second] = &report.players;
-    println!("{first} against {second}");
+    writeln!(text, "{first} against {second}")?;
     for checkpoint in report.checkpoints.iter().flatten() {
-        println!("  {} (step {})", checkpoint.file.display(), checkpoint.step);
+        writeln!(text, "  {} (step {})", checkpoint.file.display(), checkpoint.step)?;
     }
-    println!(
+    writeln!(
+        text,
         "  starts: {}",
         match report.shared_setups {
             true => "the same setups in both games of a pair, the seats swapped",
             false => "each player's own setups in both seats",
         }
-    );
+    )?;
     let (low, high) = report.share_interval;
     let percent = |share: f64| format!("{:.1}%", 100.0 * share);
-    println!(
+    writeln!(
+        text,
         "  score: {} (95%: {} to {}) of {} games: {}",
         percent(report.share),
         percent(low),
         percent(high),
         report.games,
         report.score
-    );
+    )?;
     let (low, high) = report.elo_interval;
-    println!("  Elo difference: {:+.0} (95%: {low:+.0} to {high:+.0})", report.elo);
+    writeln!(text, "  Elo difference: {:+.0} (95%: {low:+.0} to {high:+.0})", report.elo)?;
     let [none, half, one, more, two] = report.pentanomial.counts;
-    println!("  pairs with 0, 1/2, 1, 1 1/2 and 2 points: {none}, {half}, {one}, {more}, {two}");
-    println!("  as white {}, as black {}", report.as_white, report.as_black);
+    writeln!(
+        text,
+        "  pairs with 0, 1/2, 1, 1 1/2 and 2 points: {none}, {half}, {one}, {more}, {two}"
+    )?;
+    writeln!(text, "  as white {}, as black {}", report.as_white, report.as_black)?;
     let DrawReport { repetition, no_progress, length } = report.draws;
-    println!(
+    writeln!(
+        text,
         "  draws: {repetition} by repetition, {no_progress} without progress, {length} by length"
-    );
-    println!("  plies: median {}, longest {}", report.median_plies, report.longest_plies);
+    )?;
+    writeln!(text, "  plies: median {}, longest {}", report.median_plies, report.longest_plies)?;
     let [ours, theirs] = report.milliseconds_per_action;
-    println!("  time an action: {ours:.3} ms against {theirs:.3} ms");
+    writeln!(text, "  time an action: {ours:.3} ms against {theirs:.3} ms")?;
     if let Some(sprt) = &report.sprt {
-        println!(
+        writeln!(
+            text,
             "  SPRT of {:+} against {:+} Elo: {} (log-likelihood ratio {:.2}; rejects at {:.2}, wrongly in {}; accepts at {:.2}, wrongly in {})",
             sprt.elo0,
             sprt.elo1,
@@ -258,18 +273,20 @@ fn print(report: &Report<'_>) {
             percent(sprt.beta),
             sprt.accept_at,
             percent(sprt.alpha)
-        );
+        )?;
     }
     if report.repeated_pairs > 0 {
-        println!(
+        writeln!(
+            text,
             "  {} pairs repeat earlier ones to the last action and do not count: more setups or --opening-plies would vary them",
             report.repeated_pairs
-        );
+        )?;
     }
     if report.depends_on_time {
-        println!("  a player is given time: another machine or load gives other games");
+        writeln!(text, "  a player is given time: another machine or load gives other games")?;
     }
     if report.interrupted {
-        println!("  interrupted: the first games of the match, in their order");
+        writeln!(text, "  interrupted: the first games of the match, in their order")?;
     }
+    Ok(text)
 }

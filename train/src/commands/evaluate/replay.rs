@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 
 use super::load_rules;
+use crate::commands::rules::answers::tell;
 use crate::commands::rules::{draw, wants_colour};
 use crate::evaluation::read_games;
 
@@ -31,10 +32,13 @@ impl ReplayArguments {
         let (header, games) = read_games(&self.file, &rules)?;
         let [first, second] = &header.players;
         let count = games.len();
-        println!(
-            "{first} against {second}: {count} games, all by the rules and with the recorded results"
+        let told = format!(
+            "{first} against {second}: {count} games, all by the rules and with the recorded results\n"
         );
-        let Some(number) = self.game else { return Ok(ExitCode::SUCCESS) };
+        let Some(number) = self.game else {
+            tell(&told)?;
+            return Ok(ExitCode::SUCCESS);
+        };
         let game = number.checked_sub(1).and_then(|index| games.get(index));
         let game = game.with_context(|| format!("--game is {number}, expected 1 to {count}"))?;
         let positions = game.replay(&rules).map_err(anyhow::Error::msg)?;
@@ -42,8 +46,12 @@ impl ReplayArguments {
         let ply = self.ply.unwrap_or(last);
         let position =
             positions.get(ply).with_context(|| format!("--ply is {ply}, expected 0 to {last}"))?;
-        println!("white: {}\nblack: {}\n{}\n{}", game.white, game.black, game.result, game.actions);
-        println!("after ply {ply}: {position}\n{}", draw(position, &rules, wants_colour()));
+        let [white, black, result, actions] =
+            [&game.white, &game.black, &game.result, &game.actions];
+        let board = draw(position, &rules, wants_colour());
+        tell(&format!(
+            "{told}white: {white}\nblack: {black}\n{result}\n{actions}\nafter ply {ply}: {position}\n{board}\n"
+        ))?;
         Ok(ExitCode::SUCCESS)
     }
 }

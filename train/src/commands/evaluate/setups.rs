@@ -16,6 +16,7 @@ use serde_json::json;
 
 use super::{Machine, PLAYERS, load_rules};
 use crate::checkpoints::{find_checkpoint, load_play_net, load_setup_net};
+use crate::commands::rules::answers::tell;
 use crate::commands::signal::{INTERRUPTED, stop_flag};
 use crate::evaluation::setup_quality::{
     HandMade, SetupEvaluation, SetupEvaluationPlan, SetupReport, Stopped,
@@ -194,9 +195,9 @@ fn print(report: &SetupReport, arguments: &SetupsArguments) -> anyhow::Result<Ex
             "simulations": arguments.simulations,
             "seed": arguments.seed,
         });
-        println!("{}", serde_json::to_string_pretty(&value)?);
+        tell(&(serde_json::to_string_pretty(&value)? + "\n"))?;
     } else {
-        print!("{report}");
+        tell(&report.to_string())?;
     }
     Ok(if report.all_met() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -1,9 +1,11 @@
 //! `cyvasse evaluate suite`.
 
+use std::fmt::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use super::{Machine, PLAYERS, load_rules};
+use crate::commands::rules::answers::tell;
 use crate::evaluation::{Entrant, PlayerSpec, Suite, SuiteReport};
 
 /// What `cyvasse evaluate suite` is given.
@@ -36,23 +38,31 @@ impl SuiteArguments {
         let rules = load_rules(self.rules.as_ref())?;
         let suite = Suite::load(self.positions.as_ref(), &rules)?;
         let entrant = Entrant::load(&self.player, &rules, self.machine.device()?)?;
-        let report = suite.ask(&mut *entrant.player(), self.seed)?;
+        let players = (0..self.machine.workers()).map(|_| entrant.player()).collect();
+        let report = suite.ask(players, self.seed)?;
         match self.json {
-            true => println!("{}", serde_json::to_string(&report)?),
-            false => print(&self.player, &report, self.wrong),
+            true => tell(&(serde_json::to_string(&report)? + "\n"))?,
+            false => tell(&in_words(&self.player, &report, self.wrong)?)?,
         }
         Ok(ExitCode::SUCCESS)
     }
 }
 
-fn print(player: &PlayerSpec, report: &SuiteReport, wrong: bool) {
+/// The answers for a person.
+fn in_words(player: &PlayerSpec, report: &SuiteReport, wrong: bool) -> Result<String, fmt::Error> {
+    let mut text = String::new();
     let (right, asked) = report.total();
-    println!("{player}: {right} of {asked}");
+    writeln!(text, "{player}: {right} of {asked}")?;
     for (kind, (right, asked)) in &report.kinds {
-        println!("  {kind}: {right} of {asked}");
+        writeln!(text, "  {kind}: {right} of {asked}")?;
     }
     for answer in report.wrong.iter().filter(|_| wrong) {
         let answers = answer.answers.join(" or ");
-        println!("{}: {} in place of {answers} in {}", answer.name, answer.chosen, answer.position);
+        writeln!(
+            text,
+            "{}: {} in place of {answers} in {}",
+            answer.name, answer.chosen, answer.position
+        )?;
     }
+    Ok(text)
 }

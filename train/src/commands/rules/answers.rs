@@ -99,6 +99,16 @@ fn line_text(line: &[u8]) -> anyhow::Result<&str> {
     }
 }
 
+/// Writes a text to standard output. That nobody reads it any more, as in
+/// `... | head`, is no error: whoever did has enough of it.
+pub(in crate::commands) fn tell(text: &str) -> anyhow::Result<()> {
+    let mut output = Output::new();
+    match output.text(text).and_then(|()| output.flush()) {
+        Err(error) if is_closed_pipe(&error) => Ok(()),
+        result => result,
+    }
+}
+
 /// Standard output, which keeps what it can until [`Output::flush`].
 pub(in crate::commands) struct Output(BufWriter<StdoutLock<'static>>);
 
