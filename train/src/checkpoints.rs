@@ -8,6 +8,8 @@ use cyvasse_models::checkpoint::{self, Compatibility};
 use cyvasse_models::{Net, SetupNet};
 use tch::Device;
 
+use crate::pipeline::{checkpoint_of, checkpoints_of};
+
 /// The file of the play network within a checkpoint directory.
 pub const PLAY_NET: &str = "play.safetensors";
 
@@ -36,9 +38,8 @@ pub fn find_play_net(path: &Path) -> Option<PathBuf> {
     if own.is_file() {
         return Some(own);
     }
-    let rounds = std::fs::read_dir(path.join("checkpoints")).ok()?;
-    let rounds = rounds.filter_map(|entry| Some(entry.ok()?.path().join(PLAY_NET)));
-    rounds.filter(|file| file.is_file()).max()
+    let newest = *checkpoints_of(path).ok()?.last()?;
+    Some(checkpoint_of(path, newest).join(PLAY_NET)).filter(|file| file.is_file())
 }
 
 /// The checkpoint directory for a path to it or to a run directory, whose newest

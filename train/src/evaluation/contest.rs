@@ -48,6 +48,19 @@ impl Contest<'_> {
     pub fn play<E: From<MatchError>>(
         &self,
         stop: &AtomicBool,
+        on_pair: impl FnMut(&PlayedPair, &Tally) -> Result<(), E>,
+    ) -> Result<(Tally, Option<Verdict>), E> {
+        self.play_on(Tally::default(), stop, on_pair)
+    }
+
+    /// The same, going on with a tally: games that it knows are repeats.
+    ///
+    /// # Errors
+    /// As [`Contest::play`].
+    pub(super) fn play_on<E: From<MatchError>>(
+        &self,
+        mut tally: Tally,
+        stop: &AtomicBool,
         mut on_pair: impl FnMut(&PlayedPair, &Tally) -> Result<(), E>,
     ) -> Result<(Tally, Option<Verdict>), E> {
         let [first, second] = self.entrants;
@@ -59,7 +72,7 @@ impl Contest<'_> {
             opening_plies: self.opening_plies,
         };
         let copies = (0..self.workers.max(1)).map(|_| self.entrants.map(Entrant::player));
-        let (mut tally, mut verdict, mut failure) = (Tally::default(), None, None);
+        let (mut verdict, mut failure) = (None, None);
         play_match(copies.collect(), &settings, stop, |pair| {
             tally.add(&pair);
             failure = on_pair(&pair, &tally).err();

@@ -130,6 +130,21 @@ impl Entrant {
     }
 }
 
+/// The same player with the checkpoint that its path stands for now, so that
+/// its text means the same player later on.
+///
+/// # Errors
+/// An agent without a checkpoint.
+pub fn pinned(spec: &PlayerSpec) -> Result<PlayerSpec, EntrantError> {
+    let mut spec = spec.clone();
+    if let PlayerKind::Agent { path, .. } = &mut spec.kind {
+        let file = find_play_net(path).ok_or_else(|| EntrantError::NoCheckpoint(path.clone()))?;
+        let folder = file.parent().filter(|_| file.ends_with(PLAY_NET));
+        *path = folder.map_or(file.clone(), Path::to_path_buf);
+    }
+    Ok(spec)
+}
+
 /// The settings of an agent's search at its strongest: without noise.
 fn search_settings(search: AgentSearch) -> Option<SearchSettings> {
     let (simulations, policy) = match search {
@@ -164,4 +179,35 @@ fn load_agent(
     let file = find_play_net(path).ok_or_else(|| EntrantError::NoCheckpoint(path.into()))?;
     let (net, header) = checkpoint::load(&file, &made_for(rules), device)?;
     Ok(Box::new(Agent { net: InferenceNet::new(&net), search, file, step: header.step }))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_run_stands_for_its_newest_whole_checkpoint() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = folder.path();
+        assert_eq!(find_play_net(run), None);
+        // As text, the first is the greatest; the others are none of the run's.
+        for name in ["round-9999", "round-10000", "round-10001.4711.partial", "round-x", "z"] {
+            let round = run.join("checkpoints").join(name);
+            fs::create_dir_all(&round).unwrap();
+            fs::write(round.join(PLAY_NET), "weights").unwrap();
+        }
+        let newest = run.join("checkpoints/round-10000");
+        assert_eq!(find_play_net(run), Some(newest.join(PLAY_NET)));
+        let spec = |path: &Path| -> PlayerSpec {
+            format!("agent:{}?search=policy", path.display()).parse().unwrap()
+        };
+        for path in [run, &newest, &newest.join(PLAY_NET)] {
+            assert_eq!(pinned(&spec(path)).unwrap(), spec(&newest));
+        }
+        assert!(pinned(&spec(&run.join("nowhere"))).is_err());
+        let other: PlayerSpec = "greedy".parse().unwrap();
+        assert_eq!(pinned(&other).unwrap(), other);
+    }
 }

@@ -31,6 +31,12 @@ pub struct Tally {
 }
 
 impl Tally {
+    /// An empty tally that takes games with these fingerprints for played.
+    #[must_use]
+    pub(super) fn knowing(games: impl IntoIterator<Item = u64>) -> Tally {
+        Tally { seen: games.into_iter().collect(), ..Tally::default() }
+    }
+
     /// Counts a pair.
     pub fn add(&mut self, pair: &PlayedPair) {
         let new = pair.games.each_ref().map(|game| self.seen.insert(fingerprint(game)));
@@ -99,7 +105,7 @@ impl Tally {
 }
 
 /// A number that games share when they are the same: players, setups, actions.
-fn fingerprint(game: &PlayedGame) -> u64 {
+pub(super) fn fingerprint(game: &PlayedGame) -> u64 {
     let mut hasher = DefaultHasher::new();
     (game.first == Side::White, &game.setups, &game.actions).hash(&mut hasher);
     hasher.finish()

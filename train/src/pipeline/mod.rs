@@ -11,5 +11,5 @@ mod train;
 
 pub use progress::Reporter;
 pub(crate) use progress::SetOnDrop;
-pub use run_dir::{LADDER_FILE, RunDir, RunDirError, checkpoints_of};
+pub use run_dir::{LADDER_FILE, RunDir, RunDirError, checkpoint_of, checkpoints_of};
 pub use train::{RunEnd, RunOptions, train};

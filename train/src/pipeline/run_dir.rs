@@ -145,7 +145,7 @@ impl RunDir {
     /// The checkpoint of a round; round 0 is the untrained network.
     #[must_use]
     pub fn checkpoint(&self, round: u32) -> PathBuf {
-        self.path.join("checkpoints").join(round_name(round))
+        checkpoint_of(&self.path, round)
     }
 
     /// The state after a round.
@@ -244,6 +244,12 @@ pub fn checkpoints_of(run: &Path) -> Result<Vec<u32>, RunDirError> {
     let mut rounds = rounds(run, "checkpoints")?;
     rounds.sort_unstable();
     Ok(rounds)
+}
+
+/// The checkpoint of a round in the folder of a run.
+#[must_use]
+pub fn checkpoint_of(run: &Path, round: u32) -> PathBuf {
+    run.join("checkpoints").join(round_name(round))
 }
 
 fn rounds(run: &Path, folder: &str) -> Result<Vec<u32>, RunDirError> {

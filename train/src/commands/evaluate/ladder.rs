@@ -1,5 +1,7 @@
 //! `cyvasse evaluate ladder`.
 
+use std::fmt::{self, Write};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -7,14 +9,17 @@ use std::sync::atomic::Ordering;
 
 use anyhow::{Context, ensure};
 use clap::ValueEnum;
+use cyvasse_selfplay::search::MOST_SIMULATIONS;
 
 use super::Machine;
+use crate::commands::rules::answers::tell;
 use crate::commands::signal::{INTERRUPTED, stop_flag};
 use crate::config::read_rules;
 use crate::evaluation::{
     AgentSearch, Contender, Ladder, LadderPlan, LadderReport, PlayerKind, PlayerSpec, SetupChoice,
+    pinned,
 };
-use crate::pipeline::{LADDER_FILE, Reporter, checkpoints_of};
+use crate::pipeline::{LADDER_FILE, Reporter, checkpoint_of, checkpoints_of};
 
 /// What `cyvasse evaluate ladder` is given.
 #[derive(Debug, clap::Args)]
@@ -25,7 +30,7 @@ pub(in crate::commands) struct LadderArguments {
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     every: u32,
     /// Simulations of the checkpoints' search
-    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_SIMULATIONS)))]
     simulations: u32,
     /// Where the checkpoints take their homelands from; left out, `own` for one that has a setup
     /// network and `uniform` for one that has none
@@ -78,6 +83,15 @@ impl LadderArguments {
             device: self.machine.device()?,
         };
         let mut ladder = Ladder::open(plan, rules, self.run.join(LADDER_FILE))?;
+        if ladder.left_out() > 0 {
+            let (lines, file) = (ladder.left_out(), self.run.join(LADDER_FILE));
+            // A closed standard error is no reason not to play.
+            let _ = writeln!(
+                io::stderr(),
+                "warning: {lines} results in {} were played under other rules or by another version of the program, and do not count",
+                file.display()
+            );
+        }
         let stop = stop_flag()?;
         let reporter = Reporter::new();
         let all = ladder.missing();
@@ -90,8 +104,8 @@ impl LadderArguments {
         stage.clear();
         let report = ladder.report();
         match self.json {
-            true => println!("{}", serde_json::to_string(&report)?),
-            false => print(&report),
+            true => tell(&(serde_json::to_string(&report)? + "\n"))?,
+            false => tell(&in_words(&report)?)?,
         }
         let interrupted = stop.load(Ordering::Relaxed);
         Ok(if interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
@@ -109,8 +123,10 @@ impl LadderArguments {
             given => specs.extend_from_slice(given),
         }
         let mut contenders: Vec<Contender> = Vec::new();
-        // Results are kept by name: it has to say where setups come from.
-        for spec in specs.iter().map(PlayerSpec::settled) {
+        for spec in specs {
+            // Results are kept by name: it has to say where setups come from,
+            // and a run's newest checkpoint may be another one at the next call.
+            let spec = pinned(&spec)?.settled();
             let name = spec.to_string();
             if contenders.iter().all(|other| other.name != name) {
                 contenders.push(Contender { name, spec, round: None });
@@ -127,7 +143,7 @@ impl LadderArguments {
 
     fn checkpoint(&self, round: u32) -> Contender {
         let kind = |folder: &Path| PlayerKind::Agent {
-            path: folder.join(format!("checkpoints/round-{round:04}")),
+            path: checkpoint_of(folder, round),
             search: AgentSearch::Gumbel(self.simulations),
         };
         let setups = match self.setups {
@@ -142,14 +158,16 @@ impl LadderArguments {
     }
 }
 
-/// Prints the ladder for a person, the strongest player first.
-fn print(report: &LadderReport) {
+/// The ladder for a person, the strongest player first.
+fn in_words(report: &LadderReport) -> Result<String, fmt::Error> {
+    let mut text = String::new();
     let mut order: Vec<usize> = (0..report.players.len()).collect();
     order.sort_by(|&a, &b| report.players[b].elo.total_cmp(&report.players[a].elo));
-    println!("  #     Elo    95%  in pool  games   Nash  worth  player");
+    writeln!(text, "  #     Elo    95%  in pool  games   Nash  worth  player")?;
     for (number, &place) in order.iter().enumerate() {
         let player = &report.players[place];
-        println!(
+        writeln!(
+            text,
             "{:>3} {:>7.0} {:>6} {:>8} {:>6} {:>5.0}% {:>+5.0}%  {}",
             number + 1,
             player.elo,
@@ -159,34 +177,40 @@ fn print(report: &LadderReport) {
             100.0 * player.nash_share,
             100.0 * player.nash_worth,
             player.name
-        );
+        )?;
     }
-    println!(
+    writeln!(
+        text,
         "\nElo: random has 0; 95%: of the difference to it, in pool: to the mean of the pool."
-    );
-    println!(
+    )?;
+    writeln!(
+        text,
         "Nash: share in the mixture that nobody beats; worth: points against it, less a half."
-    );
-    println!("Points in percent of row against column:");
-    print!("    ");
-    (1..=order.len()).for_each(|number| print!("{number:>4}"));
+    )?;
+    writeln!(text, "Points in percent of row against column:")?;
+    write!(text, "    ")?;
+    for number in 1..=order.len() {
+        write!(text, "{number:>4}")?;
+    }
     for (number, &row) in order.iter().enumerate() {
-        print!("\n{:>3} ", number + 1);
+        write!(text, "\n{:>3} ", number + 1)?;
         for &column in &order {
             match report.shares[row][column] {
-                Some(share) => print!("{:>4.0}", 100.0 * share),
-                None => print!("   ."),
+                Some(share) => write!(text, "{:>4.0}", 100.0 * share)?,
+                None => write!(text, "   .")?,
             }
         }
     }
-    println!();
+    writeln!(text)?;
     for surprise in &report.surprises {
-        println!(
+        writeln!(
+            text,
             "not explained by the ratings: {} scores {:.0}% against {}, expected {:.0}%",
             surprise.first,
             100.0 * surprise.share,
             surprise.second,
             100.0 * surprise.expected
-        );
+        )?;
     }
+    Ok(text)
 }

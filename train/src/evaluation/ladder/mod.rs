@@ -16,14 +16,14 @@ mod report;
 mod results;
 
 pub use report::{LadderPlayer, LadderReport, Surprise};
-pub use results::{Batch, ResultsError, ResultsFile, read};
+pub use results::{Batch, Origin, ResultsError, ResultsFile, read};
 
 use super::contest::Contest;
 use super::entrant::{Entrant, EntrantError};
 use super::matches::MatchError;
 use super::spec::PlayerSpec;
 use super::statistics::{Fit, Results};
-use super::tally::Tally;
+use super::tally::{Tally, fingerprint};
 
 /// A player of a ladder.
 #[derive(Clone, Debug)]
@@ -86,9 +86,16 @@ impl Ladder {
     pub fn open(plan: LadderPlan, rules: Arc<Rules>, file: PathBuf) -> Result<Ladder, LadderError> {
         let load = |contender: &Contender| Entrant::load(&contender.spec, &rules, plan.device);
         let entrants = plan.contenders.iter().map(load).collect::<Result<Vec<_>, _>>()?;
-        let file = ResultsFile::open(file)?;
+        let file = ResultsFile::open(file, &Origin::here(&rules))?;
         let results = collect(&plan.contenders, file.batches());
         Ok(Ladder { plan, rules, entrants, results, file })
+    }
+
+    /// Results in the file that were played under other rules or by another
+    /// version of the program, and do not count.
+    #[must_use]
+    pub fn left_out(&self) -> usize {
+        self.file.left_out()
     }
 
     /// Plays what is missing, a batch at a time, and tells after each how many
@@ -124,20 +131,31 @@ impl Ladder {
         self.plan.pairs.saturating_sub(self.results.played(player))
     }
 
+    /// Whether two players have nothing new to show: their last batch only
+    /// repeated earlier games.
+    fn exhausted(&self, first: usize, second: usize) -> bool {
+        let names = [first, second].map(|player| &self.plan.contenders[player].name);
+        self.file.between(names).last().is_some_and(|batch| batch.pairs.count() == 0)
+    }
+
     /// The two players to play next. First each baseline plays the next
     /// one, since far from the anchor nothing else ties the pool to it; then those
     /// between whom a game tells most, one of whom has not played enough.
     fn choose(&self) -> Option<(usize, usize)> {
         let baselines = self.plan.contenders.iter().filter(|player| player.round.is_none()).count();
-        let loose =
-            |&first: &usize| self.results.between(first, first + 1).count() < self.plan.pairs;
+        let loose = |&first: &usize| {
+            self.results.between(first, first + 1).count() < self.plan.pairs
+                && !self.exhausted(first, first + 1)
+        };
         if let Some(first) = (0..baselines.saturating_sub(1)).find(loose) {
             return Some((first, first + 1));
         }
         let fit = Fit::new(&self.results);
         let players = self.entrants.len();
         let pairings = (0..players).flat_map(|i| (i + 1..players).map(move |j| (i, j)));
-        let open = pairings.filter(|&(i, j)| self.missing_of(i) + self.missing_of(j) > 0);
+        let open = pairings
+            .filter(|&(i, j)| self.missing_of(i) + self.missing_of(j) > 0)
+            .filter(|&(i, j)| !self.exhausted(i, j));
         let told = |&(i, j): &(usize, usize)| fit.information(i, j);
         open.max_by(|a, b| told(a).total_cmp(&told(b)))
     }
@@ -164,14 +182,20 @@ impl Ladder {
             workers: self.plan.workers,
             sprt: None,
         };
-        let (Tally { pairs: scores, .. }, _) =
-            contest.play(stop, |_, _| Ok::<(), MatchError>(()))?;
+        let known = Tally::knowing(self.file.games(names));
+        let mut games = Vec::new();
+        let (tally, _) = contest.play_on(known, stop, |pair, _| {
+            games.extend(pair.games.iter().map(fingerprint));
+            Ok::<(), MatchError>(())
+        })?;
         Ok(Batch {
             players: names.map(String::clone),
             from: pairs.start,
             to: pairs.end,
             seed: self.plan.seed,
-            pairs: scores,
+            pairs: tally.pairs,
+            origin: Origin::here(&self.rules),
+            games,
         })
     }
 

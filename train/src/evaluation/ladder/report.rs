@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::Contender;
-use crate::evaluation::statistics::{Fit, Results, nash_average, share_of_elo};
+use crate::evaluation::statistics::{Fit, Results, nash_average, share_of_elo, two_sided_quantile};
 
 /// What the results of a ladder say.
 #[derive(Clone, Debug, Serialize)]
@@ -50,7 +50,8 @@ pub struct Surprise {
     pub second: String,
     /// The share of the points that the first one scored.
     pub share: f64,
-    /// The 95% interval of the share.
+    /// The interval of the share: with a probability of 95% all such intervals
+    /// of a ladder hold the truth.
     pub interval: (f64, f64),
     /// The share that the ratings foretell.
     pub expected: f64,
@@ -91,29 +92,87 @@ impl LadderReport {
     }
 }
 
-/// Results whose interval does not hold what the ratings foretell.
+/// Pairs that two players must have played before their result can surprise:
+/// with fewer the interval is not to be trusted that far out.
+const LEAST_PAIRS: u64 = 20;
+
+/// How often anything is to be called a surprise where nothing is one.
+const ERROR_RATE: f64 = 0.05;
+
+/// Results whose interval does not hold what the ratings foretell. There are
+/// many to look at, so each has its part of the error only (Bonferroni).
 fn surprises(
     contenders: &[Contender],
     results: &Results,
     expected: impl Fn(usize, usize) -> f64,
 ) -> Vec<Surprise> {
-    let mut surprises = Vec::new();
-    for i in 0..contenders.len() {
-        for j in i + 1..contenders.len() {
-            let (pairs, expected) = (results.between(i, j), expected(i, j));
-            let (low, high) = pairs.interval();
-            if pairs.count() > 0 && !(low..=high).contains(&expected) {
-                surprises.push(Surprise {
-                    first: contenders[i].name.clone(),
-                    second: contenders[j].name.clone(),
-                    share: pairs.share(),
-                    interval: (low, high),
-                    expected,
-                });
-            }
-        }
-    }
+    let players = contenders.len();
+    let all = (0..players).flat_map(|i| (i + 1..players).map(move |j| (i, j)));
+    let tested: Vec<(usize, usize)> =
+        all.filter(|&(i, j)| results.between(i, j).count() >= LEAST_PAIRS).collect();
+    let quantile = two_sided_quantile(ERROR_RATE / tested.len().max(1) as f64);
+    let surprise = |(i, j): (usize, usize)| {
+        let (pairs, expected) = (results.between(i, j), expected(i, j));
+        let interval = pairs.interval_at(quantile);
+        (!(interval.0..=interval.1).contains(&expected)).then(|| Surprise {
+            first: contenders[i].name.clone(),
+            second: contenders[j].name.clone(),
+            share: pairs.share(),
+            interval,
+            expected,
+        })
+    };
+    let mut surprises: Vec<Surprise> = tested.into_iter().filter_map(surprise).collect();
     let size = |surprise: &Surprise| (surprise.share - surprise.expected).abs();
     surprises.sort_by(|a, b| size(b).total_cmp(&size(a)));
     surprises
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+    use crate::evaluation::statistics::Pairs;
+    use crate::evaluation::statistics::tests::sample;
+
+    fn contenders(count: u32) -> Vec<Contender> {
+        let contender = |round| Contender {
+            name: format!("player {round}"),
+            spec: "random".parse().unwrap(),
+            round: Some(round),
+        };
+        (0..count).map(contender).collect()
+    }
+
+    #[test]
+    fn equal_players_seldom_surprise_however_many_they_are() {
+        let players = contenders(8);
+        let mut rng = ChaCha8Rng::seed_from_u64(11);
+        let surprising = (0..100).filter(|_| {
+            let mut results = Results::new(players.len());
+            for i in 0..players.len() {
+                for j in i + 1..players.len() {
+                    let pairs = sample(&[0.1, 0.2, 0.4, 0.2, 0.1], 40, &mut rng);
+                    results.add(i, j, &pairs);
+                }
+            }
+            !LadderReport::new(&players, &results).surprises.is_empty()
+        });
+        // 5 expected at most; each of 28 pairs at 95% would make it about 76.
+        assert!(surprising.count() <= 12);
+    }
+
+    #[test]
+    fn a_circle_of_players_surprises_once_it_is_long_enough() {
+        let circle = |pairs: u64| {
+            let mut results = Results::new(3);
+            for (first, second) in [(0, 1), (1, 2), (2, 0)] {
+                results.add(first, second, &Pairs { counts: [0, 0, 0, 0, pairs] });
+            }
+            LadderReport::new(&contenders(3), &results).surprises.len()
+        };
+        assert_eq!((circle(19), circle(20)), (0, 3));
+    }
 }

@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use cyvasse_env::Rules;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -11,7 +12,6 @@ use crate::evaluation::statistics::Pairs;
 
 /// Pairs of games between two players: a line of the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Batch {
     /// Their names.
     pub players: [String; 2],
@@ -21,8 +21,39 @@ pub struct Batch {
     pub to: u64,
     /// The seed of the ladder.
     pub seed: u64,
-    /// What the first player scored.
+    /// What the first player scored; pairs that repeat earlier ones do not
+    /// count, so that there may be fewer than numbers.
     pub pairs: Pairs,
+    /// Whence the result comes.
+    #[serde(flatten)]
+    pub origin: Origin,
+    /// Fingerprints of the games, by which a later repeat is known.
+    #[serde(default)]
+    pub games: Vec<u64>,
+}
+
+/// What a result was played with: only results of the same origin are of the
+/// same players.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// Fingerprint of the rules; empty in results of versions that did not
+    /// write it.
+    #[serde(default)]
+    pub rules: String,
+    /// The version of the program.
+    #[serde(default)]
+    pub producer: String,
+}
+
+impl Origin {
+    /// What this program plays by these rules.
+    #[must_use]
+    pub fn here(rules: &Rules) -> Origin {
+        Origin {
+            rules: format!("{:016x}", rules.fingerprint()),
+            producer: env!("CARGO_PKG_VERSION").into(),
+        }
+    }
 }
 
 /// A file of results, held by this process alone.
@@ -31,6 +62,7 @@ pub struct ResultsFile {
     path: PathBuf,
     file: File,
     batches: Vec<Batch>,
+    left_out: usize,
 }
 
 /// A file of results that cannot be used.
@@ -90,11 +122,12 @@ pub fn read(path: &Path) -> Result<Vec<Batch>, ResultsError> {
 }
 
 impl ResultsFile {
-    /// Opens a file, or begins one where there is none.
+    /// Opens a file, or begins one where there is none; results of another
+    /// origin are left alone.
     ///
     /// # Errors
     /// A file that cannot be used or that another process uses.
-    pub fn open(path: PathBuf) -> Result<ResultsFile, ResultsError> {
+    pub fn open(path: PathBuf, origin: &Origin) -> Result<ResultsFile, ResultsError> {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).map_err(refused("create", folder))?;
         }
@@ -105,28 +138,52 @@ impl ResultsFile {
             Err(fs::TryLockError::WouldBlock) => return Err(ResultsError::Locked(path)),
             Err(fs::TryLockError::Error(source)) => return Err(refused("lock", &path)(source)),
         }
-        let batches = read(&path)?;
+        let mut batches = read(&path)?;
+        let all = batches.len();
+        batches.retain(|batch| batch.origin == *origin);
+        let left_out = all - batches.len();
         let text = fs::read(&path).map_err(refused("read", &path))?;
         let whole = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |place| place + 1);
         file.set_len(whole as u64).map_err(refused("write", &path))?;
-        Ok(ResultsFile { path, file, batches })
+        Ok(ResultsFile { path, file, batches, left_out })
     }
 
-    /// All results so far.
+    /// All results of the origin so far.
     #[must_use]
     pub fn batches(&self) -> &[Batch] {
         &self.batches
     }
 
+    /// Results of other origins, which stay in the file and do not count.
+    #[must_use]
+    pub fn left_out(&self) -> usize {
+        self.left_out
+    }
+
     /// The number of the next pair between two players, whoever is named first.
     #[must_use]
     pub fn begun(&self, players: [&String; 2]) -> u64 {
+        self.between(players).map(|batch| batch.to).max().unwrap_or(0)
+    }
+
+    /// Fingerprints of the games between two players, in the order in which
+    /// they are named here.
+    pub fn games<'a>(&'a self, players: [&'a String; 2]) -> impl Iterator<Item = u64> + 'a {
+        let between = self.between(players);
+        let same_order = between.filter(move |batch| batch.players[0] == *players[0]);
+        same_order.flat_map(|batch| batch.games.iter().copied())
+    }
+
+    /// The results between two players, the oldest first.
+    pub(super) fn between<'a>(
+        &'a self,
+        players: [&'a String; 2],
+    ) -> impl Iterator<Item = &'a Batch> {
         let [first, second] = players;
-        let between = |batch: &&Batch| {
+        self.batches.iter().filter(move |batch| {
             let [one, other] = &batch.players;
             (one, other) == (first, second) || (one, other) == (second, first)
-        };
-        self.batches.iter().filter(between).map(|batch| batch.to).max().unwrap_or(0)
+        })
     }
 
     /// Adds a result.
@@ -159,19 +216,34 @@ mod tests {
             to: 3,
             seed: 1,
             pairs: Pairs { counts: [1, 0, 1, 0, 1] },
+            origin: Origin { rules: "12".into(), producer: "1.0".into() },
+            games: vec![u64::MAX, 2],
         };
-        let mut file = ResultsFile::open(path.clone()).unwrap();
-        assert!(matches!(ResultsFile::open(path.clone()), Err(ResultsError::Locked(_))));
+        let origin = &batch.origin;
+        let mut file = ResultsFile::open(path.clone(), origin).unwrap();
+        assert!(matches!(ResultsFile::open(path.clone(), origin), Err(ResultsError::Locked(_))));
         file.add(&batch).unwrap();
         drop(file);
         let mut torn = fs::read_to_string(&path).unwrap();
         torn += "{\"players\":[";
         fs::write(&path, torn).unwrap();
-        let mut file = ResultsFile::open(path.clone()).unwrap();
+        let mut file = ResultsFile::open(path.clone(), origin).unwrap();
         assert_eq!(file.batches(), std::slice::from_ref(&batch));
+        assert_eq!(file.games([&"a".into(), &"b".into()]).collect::<Vec<_>>(), batch.games);
+        assert_eq!(file.games([&"b".into(), &"a".into()]).count(), 0);
         assert_eq!(file.begun([&"b".into(), &"a".into()]), 3);
         file.add(&batch).unwrap();
-        assert_eq!(read(&path).unwrap(), [batch.clone(), batch]);
+        assert_eq!(read(&path).unwrap(), [batch.clone(), batch.clone()]);
+        drop(file);
+        // Results of other rules, and of a version that did not tell, stay and
+        // do not count.
+        let old = r#"{"players":["a","b"],"from":3,"to":9,"seed":1,"pairs":[6,0,0,0,0]}"#;
+        let text = fs::read_to_string(&path).unwrap().replacen("12", "13", 1) + old + "\n";
+        fs::write(&path, &text).unwrap();
+        let file = ResultsFile::open(path.clone(), origin).unwrap();
+        assert_eq!((file.batches(), file.left_out()), (&[batch][..], 2));
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        drop(file);
         fs::write(&path, "{}\n").unwrap();
         assert!(read(&path).unwrap_err().to_string().contains("line 1: missing field"));
     }
