@@ -105,16 +105,21 @@ fn text(path: &Path) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// A file of games whose first game has its first action as its third one too.
-fn with_another_action(file: &str) -> String {
+/// A file of games in which the first game of more than three plies has its
+/// first action as its third one too, and the number of its line.
+fn with_another_action(file: &str) -> (String, usize) {
     let mut lines: Vec<String> = file.lines().map(str::to_owned).collect();
-    let mut game: serde_json::Value = serde_json::from_str(&lines[1]).unwrap();
-    let mut actions: Vec<&str> = game["actions"].as_str().unwrap().split(' ').collect();
-    actions[2] = actions[0];
-    let actions = actions.join(" ");
-    game["actions"] = actions.into();
-    lines[1] = game.to_string();
-    lines.join("\n") + "\n"
+    for (index, line) in lines.iter_mut().enumerate().skip(1) {
+        let mut game: serde_json::Value = serde_json::from_str(line).unwrap();
+        let mut actions: Vec<&str> = game["actions"].as_str().unwrap().split(' ').collect();
+        if actions.len() > 3 {
+            actions[2] = actions[0];
+            game["actions"] = actions.join(" ").into();
+            *line = game.to_string();
+            return (lines.join("\n") + "\n", index + 1);
+        }
+    }
+    panic!("all games are short");
 }
 
 #[test]
@@ -136,7 +141,7 @@ fn openings_that_no_game_survives_are_shorter() {
         let mut chosen = Vec::new();
         let played = contest.play(&AtomicBool::new(false), |pair, _| {
             chosen.extend(pair.games.iter().map(|game| game.chosen.iter().sum::<u32>()));
-            Ok::<(), PlayerError>(())
+            Ok::<(), MatchError>(())
         });
         assert_eq!(played.unwrap().0.pairs.count(), 2);
         assert_eq!(chosen, [6 - longest; 4], "{opening_plies} random plies");
@@ -174,9 +179,9 @@ fn a_match_is_reported_saved_and_replayed() {
     let tampered = fs::read_to_string(&file).unwrap().replacen("wins", "loses", 1);
     fs::write(&again, tampered).unwrap();
     assert!(error_of(&["replay", &again]).contains("line 2: the game ends with"));
-    let tampered = with_another_action(&fs::read_to_string(&file).unwrap());
+    let (tampered, line) = with_another_action(&fs::read_to_string(&file).unwrap());
     fs::write(&again, tampered).unwrap();
-    assert!(error_of(&["replay", &again]).contains("line 2: ply 3: "));
+    assert!(error_of(&["replay", &again]).contains(&format!("line {line}: ply 3: ")));
     assert!(error_of(&["replay", &file, "--game", "13"]).contains("expected 1 to 12"));
     assert!(error_of(&[&command[..], &[&file]].concat()).contains("nothing is overwritten"));
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -80,6 +80,27 @@ fn a_ladder_plays_what_is_missing_and_a_report_tells_of_the_run() {
     ladder("40");
     assert!(file().starts_with(&first) && file().len() > first.len());
 
+    // A run among the baselines stands for its newest checkpoint, by name;
+    // results of another version stay in the file and do not count.
+    let played = file();
+    let old = played.replace("\"producer\":\"", "\"producer\":\"0.0.");
+    let ladder_file = run.join("evaluation/ladder.jsonl");
+    fs::write(&ladder_file, &old).unwrap();
+    let other = format!("agent:{path}?search=policy");
+    let arguments = ["--json", "--games", "2", "--every", "2", "--simulations", "4"];
+    let command = ["evaluate", "ladder", path, "--baseline", &other];
+    let output = cyvasse(&[&command[..], &arguments].concat());
+    let warned = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(warned.contains("another version of the program"), "{warned}");
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let newest = format!("agent:{path}/checkpoints/round-0002?search=policy");
+    assert_eq!(report["players"][1]["name"], newest);
+    // Every new line is of ten pairs, each of two players.
+    let new_lines = file().strip_prefix(&old).unwrap().lines().count() as u64;
+    let pairs = report["players"].as_array().unwrap().iter().map(|player| player["pairs"].as_u64());
+    assert_eq!(pairs.map(Option::unwrap).sum::<u64>(), 20 * new_lines, "old results count");
+    fs::write(&ladder_file, played).unwrap();
+
     let told = json_of(&["report", path, "--json"]);
     assert_eq!(told["rounds"].as_array().unwrap().len(), 2);
     assert!(told["rounds"][1]["hours"].as_f64().unwrap() > 0.0);
@@ -120,6 +141,47 @@ fn a_ladder_plays_what_is_missing_and_a_report_tells_of_the_run() {
     assert!(cyvasse(&["report", path, "--output", elsewhere]).status.success());
     let again = cyvasse(&["report", path, "--output", elsewhere]);
     assert!(String::from_utf8_lossy(&again.stderr).contains("nothing is overwritten"));
+    assert_eq!(fs::read_to_string(elsewhere).unwrap(), page);
+    let nowhere = cyvasse(&["report", path, "--output", "/nowhere/page.html"]);
+    let error = String::from_utf8_lossy(&nowhere.stderr);
+    assert!(error.contains("cannot create /nowhere/page.html") && !error.contains("overwritten"));
+    assert!(!cyvasse(&["report", path, "--json", "--output", "/nowhere/x"]).status.success());
+    let left = fs::read_dir(&run).unwrap().map(|entry| entry.unwrap().file_name());
+    assert_eq!(left.filter(|name| name.to_string_lossy().contains("partial")).count(), 0);
+
+    // That nobody reads the answer is no failure.
+    for arguments in [
+        &["report", path, "--json"][..],
+        &["report", path],
+        &[
+            "evaluate",
+            "ladder",
+            path,
+            "--games",
+            "20",
+            "--baseline",
+            "greedy",
+            "--every",
+            "2",
+            "--simulations",
+            "4",
+        ],
+        &["evaluate", "match", "random", "random", "--games", "2"],
+        &["evaluate", "suite", "random"],
+    ] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = Command::new(env!("CARGO_BIN_EXE_cyvasse"))
+            .args(arguments)
+            .stdout(writer)
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
+            .wait_with_output()
+            .unwrap();
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && !error.contains("panicked"), "{arguments:?}: {error}");
+    }
 
     // Checkpoints of other rules are refused by name.
     let other = cyvasse(&["evaluate", "match", &format!("agent:{path}"), "random", "--games", "2"]);

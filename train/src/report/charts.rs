@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use plotters::prelude::*;
 
-/// A curve: points, with half the width of an interval where there is one.
+/// A curve: points, with half the width of an interval where there is one. A
+/// point whose height is not finite is a gap.
 pub(super) struct Curve {
     pub(super) name: String,
     pub(super) points: Vec<(f64, f64, f64)>,
@@ -63,15 +64,17 @@ fn draw(
     mesh.x_desc(axes.x).y_desc(axes.y).light_line_style(WHITE).max_light_lines(1).draw()?;
     for (curve, colour) in curves.iter().zip(COLOURS.iter().cycle()) {
         let middle = |&(x, y, _): &(f64, f64, f64)| (x, y);
-        if curve.joined {
-            let line = curve.points.iter().map(middle);
+        let gap = |point: &(f64, f64, f64)| !point.1.is_finite();
+        for piece in curve.points.split(gap).filter(|_| curve.joined) {
+            let line = piece.iter().map(middle);
             chart.draw_series(LineSeries::new(line, colour.stroke_width(2)))?;
         }
-        let bars = curve.points.iter().filter(|(.., margin)| *margin > 0.0);
+        let points = || curve.points.iter().filter(|point| !gap(point));
+        let bars = points().filter(|(.., margin)| *margin > 0.0);
         chart.draw_series(bars.map(|&(x, y, margin)| {
             ErrorBar::new_vertical(x, y - margin, y, y + margin, colour.mix(0.6), 6)
         }))?;
-        let dots = curve.points.iter().map(|point| Circle::new(middle(point), 3, colour.filled()));
+        let dots = points().map(|point| Circle::new(middle(point), 3, colour.filled()));
         chart
             .draw_series(dots)?
             .label(&curve.name)

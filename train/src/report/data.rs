@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use cyvasse_env::{DrawReason, Outcome, Position, Rules, Setup, Side, Tile, Unit};
-use cyvasse_selfplay::GameRecord;
 use cyvasse_selfplay::replay::{ReplayError, Shard};
+use cyvasse_selfplay::{GameRecord, PlyKind};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -44,10 +44,10 @@ pub struct Round {
     pub games: u64,
     /// Hours of work so far; `null` in runs of versions that did not count.
     pub hours: Option<f64>,
-    /// Mean loss of the policy head.
-    pub policy_loss: f64,
-    /// Mean loss of the value head.
-    pub value_loss: f64,
+    /// Mean loss of the policy head; `null` in a round without a step.
+    pub policy_loss: Option<f64>,
+    /// Mean loss of the value head; `null` in a round without a step.
+    pub value_loss: Option<f64>,
     /// What became of the games that ended in the round.
     pub results: Option<RoundResults>,
 }
@@ -98,8 +98,9 @@ pub struct ShownGame {
     pub positions: Vec<String>,
     /// Its actions, one fewer.
     pub actions: Vec<String>,
-    /// What the search thought before each action, for white, -1 to 1.
-    pub values: Vec<f32>,
+    /// What the search thought before each action, for white, -1 to 1; `null`
+    /// where there was no search.
+    pub values: Vec<Option<f32>>,
 }
 
 /// A run of which no report can be made.
@@ -145,8 +146,8 @@ struct MetricsLine {
     round: u32,
     step: u64,
     games: u64,
-    policy_loss: f64,
-    value_loss: f64,
+    policy_loss: Option<f64>,
+    value_loss: Option<f64>,
     seconds: Option<f64>,
 }
 
@@ -208,11 +209,16 @@ fn read_metrics(path: &Path) -> Result<Vec<Round>, ReportError> {
         let MetricsLine { round, step, policy_loss, value_loss, .. } = line;
         Ok(Round { round, step, games, hours, policy_loss, value_loss, results: None })
     };
-    text.lines().enumerate().map(round).collect()
+    // A last line without an end is still being written, or never was.
+    let whole = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+    whole.enumerate().map(round).collect()
 }
 
 fn read_ladder_report(path: &Path) -> Result<Option<LadderReport>, ReportError> {
-    let batches = read_ladder(path)?;
+    let mut batches = read_ladder(path)?;
+    // Of the newest origin only: those of others were of other players.
+    let newest = batches.last().map(|batch| batch.origin.clone());
+    batches.retain(|batch| Some(&batch.origin) == newest.as_ref());
     let contenders = contenders_of(&batches);
     let some = !contenders.is_empty();
     Ok(some.then(|| LadderReport::new(&contenders, &collect(&contenders, &batches))))
@@ -245,10 +251,13 @@ fn turn_at(ply: usize) -> Side {
     Side::ALL[ply % 2]
 }
 
+/// Positions that were searched, of games that were played to their end: where
+/// somebody resigned, the result is what the search had said.
 fn calibration(games: &[(u32, GameRecord)]) -> Vec<CalibrationBin> {
     let mut bins = vec![(0.0, 0.0, 0); BINS];
-    for (_, game) in games {
-        for (number, ply) in game.plies.iter().enumerate() {
+    for (_, game) in games.iter().filter(|(_, game)| !game.resigned) {
+        let plies = game.plies.iter().enumerate();
+        for (number, ply) in plies.filter(|(_, ply)| ply.kind != PlyKind::Opening) {
             let value = f64::from(ply.root_value.get());
             let place = ((value + 1.0) / 2.0 * BINS as f64) as usize;
             let (predicted, actual, positions) = &mut bins[place.min(BINS - 1)];
@@ -306,12 +315,94 @@ fn shown(round: u32, game: &GameRecord) -> ShownGame {
         positions.push(position.to_string());
     }
     let value = |(number, ply): (usize, &cyvasse_selfplay::PlyRecord)| {
-        ply.root_value.for_white(turn_at(number)).get()
+        let searched = ply.kind != PlyKind::Opening;
+        searched.then(|| ply.root_value.for_white(turn_at(number)).get())
     };
+    let resigned = if game.resigned { ", resigned" } else { "" };
     ShownGame {
-        title: format!("round {round}: {}, {} plies", game.outcome, game.plies.len()),
+        title: format!("round {round}: {}{resigned}, {} plies", game.outcome, game.plies.len()),
         positions,
         actions: game.plies.iter().map(|ply| ply.action.to_string()).collect(),
         values: game.plies.iter().enumerate().map(value).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cyvasse_env::{Action, SetupSpace};
+    use cyvasse_selfplay::{GameId, MoverValue, PlyRecord, SetupSource};
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+
+    /// Two random plies and two searched ones; white wins.
+    fn game(resigned: bool) -> GameRecord {
+        let rules = Rules::iron_throne();
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let setups = [(); 2].map(|()| SetupSpace::new(&rules).sample(&mut rng));
+        let mut position = Position::start(&setups[0], &setups[1]);
+        let ply = |(kind, value)| {
+            let mut actions: Vec<Action> = Vec::new();
+            position.legal_actions(&rules, &mut actions);
+            position.play_unchecked(actions[0]);
+            PlyRecord {
+                kind,
+                action: actions[0],
+                policy: Vec::new(),
+                root_value: MoverValue::new(value),
+                proven: false,
+                simulations: 1,
+                network_step: 0,
+            }
+        };
+        let plies = [
+            (PlyKind::Opening, 0.0),
+            (PlyKind::Opening, 0.0),
+            (PlyKind::Full, 0.75),
+            (PlyKind::Cheap, -0.25),
+        ];
+        GameRecord {
+            id: GameId { slot: 0, sequence: 0 },
+            setups,
+            sources: [SetupSource::Uniform; 2],
+            plies: plies.into_iter().map(ply).collect(),
+            outcome: Outcome::Win(Side::White),
+            resigned,
+        }
+    }
+
+    #[test]
+    fn only_searches_of_games_played_on_are_calibrated() {
+        let bins = calibration(&[(1, game(false)), (1, game(true))]);
+        let bins: Vec<_> =
+            bins.iter().map(|bin| (bin.predicted, bin.actual, bin.positions)).collect();
+        assert_eq!(bins, [(-0.25, -1.0, 1), (0.75, 1.0, 1)]);
+    }
+
+    #[test]
+    fn a_shown_game_tells_of_resignation_and_of_no_search() {
+        let (played, given_up) = (shown(3, &game(false)), shown(3, &game(true)));
+        assert_eq!(played.values, [None, None, Some(0.75), Some(0.25)]);
+        assert!(given_up.title.ends_with("resigned, 4 plies"), "{}", given_up.title);
+        assert!(!played.title.contains("resigned"));
+    }
+
+    #[test]
+    fn a_round_without_losses_and_a_torn_line_are_no_faults() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("metrics.jsonl");
+        let line = |round, loss| {
+            format!(
+                r#"{{"round":{round},"step":0,"games":5,"policy_loss":{loss},"value_loss":{loss}}}"#
+            )
+        };
+        fs::write(&path, format!("{}\n{}\n{{\"round\":3", line(1, "null"), line(2, "0.5")))
+            .unwrap();
+        let rounds = read_metrics(&path).unwrap();
+        let told: Vec<_> = rounds.iter().map(|round| (round.games, round.policy_loss)).collect();
+        assert_eq!(told, [(5, None), (10, Some(0.5))]);
+        fs::write(&path, "{}\n").unwrap();
+        assert!(read_metrics(&path).unwrap_err().to_string().contains("line 1"));
     }
 }

@@ -58,8 +58,8 @@ fn curve(name: &str, points: impl Iterator<Item = (f64, f64)>) -> Curve {
 }
 
 fn learning(rounds: &[Round]) -> String {
-    let of = |value: fn(&Round) -> f64| {
-        rounds.iter().map(move |round| (f64::from(round.round), value(round)))
+    let of = |value: fn(&Round) -> Option<f64>| {
+        rounds.iter().map(move |round| (f64::from(round.round), value(round).unwrap_or(f64::NAN)))
     };
     let axes = |y| Axes { x: "round", y, y_range: None };
     let policy = chart(&[curve("policy", of(|round| round.policy_loss))], &axes("policy loss"));

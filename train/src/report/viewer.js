@@ -43,7 +43,8 @@ function draw() {
   const files = board.insertRow();
   for (const file of " abcdefgh") files.appendChild(Object.assign(document.createElement("th"), { textContent: file }));
   const mover = turn === "w" ? "white" : "black";
-  const value = ply > 0 ? `, the search gave white ${game.values[ply - 1].toFixed(2)}` : "";
+  const thought = ply > 0 ? game.values[ply - 1] : null;
+  const value = thought !== null ? `, the search gave white ${thought.toFixed(2)}` : "";
   const played = ply > 0 ? `${mover === "white" ? "black" : "white"} played ${action}${value}; ` : "";
   element("told").textContent = `ply ${ply} of ${game.actions.length}: ${played}${mover} to move`;
 }
