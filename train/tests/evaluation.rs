@@ -6,10 +6,11 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use cyvasse_env::Rules;
 use cyvasse_train::evaluation::statistics::Sprt;
-use cyvasse_train::evaluation::{Contest, read_games};
+use cyvasse_train::evaluation::{Contest, Entrant, MatchError, read_games};
 use tempfile::TempDir;
 
 use common::play;

@@ -93,7 +93,7 @@ fn a_ladder_plays_what_is_missing_and_a_report_tells_of_the_run() {
     let warned = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(warned.contains("another version of the program"), "{warned}");
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let newest = format!("agent:{path}/checkpoints/round-0002?search=policy");
+    let newest = format!("agent:{path}/checkpoints/round-0002?search=policy,setups=own");
     assert_eq!(report["players"][1]["name"], newest);
     // Every new line is of ten pairs, each of two players.
     let new_lines = file().strip_prefix(&old).unwrap().lines().count() as u64;
