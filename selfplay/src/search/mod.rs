@@ -21,10 +21,12 @@ mod edges;
 mod game;
 mod gumbel;
 mod puct;
+mod result;
 mod settings;
 mod tree;
 
 pub use game::{Cyvasse, Game, KeyedGame};
+pub use result::SearchResult;
 pub(crate) use settings::require;
 pub use settings::{
     GumbelSettings, MOST_SIMULATIONS, PolicySettings, PuctSettings, SearchSettings, SettingsError,
@@ -32,8 +34,7 @@ pub use settings::{
 
 use crate::evaluator::{Evaluation, Request};
 use crate::value::{MoverValue, Proven};
-use edges::EdgeView;
-use tree::{Frontier, ROOT, Step, Tree};
+use tree::{ROOT, Step, Tree};
 
 /// A search from one state of a game.
 pub struct Search<G: Game> {
@@ -90,28 +91,6 @@ enum End {
     Collision,
     /// At the bound of the tree.
     Full,
-}
-
-/// What a search found.
-#[derive(Clone, Debug)]
-pub struct SearchResult<A> {
-    /// The action to play (in self-play with the noise of the policy).
-    pub best: A,
-    /// The value of the root for the side to move: exact where it is proven,
-    /// that of the policy target otherwise.
-    pub value: MoverValue,
-    /// What is proven of the root.
-    pub proven: Option<Proven>,
-    /// The training target: a share for each legal action, in any order, adding
-    /// up to 1.
-    pub policy: Vec<(A, f32)>,
-    /// Finished simulations of each legal action, kept ones included, in the
-    /// same order.
-    pub visits: Vec<(A, u32)>,
-    /// Simulations that this search finished.
-    pub simulations: u32,
-    /// Evaluations used, the root's included.
-    pub evaluations: u32,
 }
 
 impl<G: Game> Search<G> {
@@ -264,41 +243,6 @@ impl<G: Game> Search<G> {
         self.spare.push(leaf);
     }
 
-    /// What the search has found so far, at least the evaluation of its root
-    /// being applied. `ply` counts the plies of the game, for a temperature.
-    ///
-    /// # Panics
-    /// When the root is not evaluated yet, or has no legal action.
-    pub fn result(&mut self, ply: u16) -> SearchResult<G::Action> {
-        let root = self.tree.frontier(ROOT);
-        let edges = &root.edges;
-        let proven = root.node.proven;
-        let best = match (&self.settings.policy, &self.gumbel_root, proven) {
-            (_, _, Some(_)) => best_proven(edges),
-            (PolicySettings::Gumbel(settings), Some(gumbel), None) => {
-                gumbel.choose(&root, settings)
-            }
-            (PolicySettings::Puct(settings), ..) => {
-                let hot = ply < settings.temperature_plies;
-                let temperature = if hot { settings.temperature } else { 0.0 };
-                puct::choose(edges, temperature, &mut self.rng)
-            }
-            (PolicySettings::Gumbel(_), None, None) => 0,
-        };
-        let target = target(&root, &self.settings.policy);
-        let value =
-            proven.map_or_else(|| mean_value(&root, &target, &self.settings.policy), Proven::value);
-        SearchResult {
-            best: edges.rest[best].action,
-            value,
-            proven,
-            policy: edges.rest.iter().map(|edge| edge.action).zip(target).collect(),
-            visits: edges.rest.iter().map(|edge| (edge.action, edge.visits)).collect(),
-            simulations: root.node.visits - self.kept,
-            evaluations: self.evaluations,
-        }
-    }
-
     fn take_leaf(&mut self) -> Leaf<G::Action> {
         let mut leaf = self.spare.pop().unwrap_or_else(|| Leaf {
             path: Vec::new(),
@@ -414,45 +358,6 @@ impl<G: Game> Search<G> {
             }
         }
     }
-}
-
-/// The place of the proven edge that the side to move prefers.
-fn best_proven<A>(edges: &EdgeView<'_, A>) -> usize {
-    edges.best_by(|place| edges.rest[place].proven.map(Proven::preference))
-}
-
-/// The training target of the root: all weight on the shortest wins where the
-/// root is won, what the policy says otherwise.
-fn target<A>(root: &Frontier<'_, A>, policy: &PolicySettings) -> Vec<f32> {
-    let edges = root.edges.rest;
-    if let Some(win @ Proven::Win(_)) = root.node.proven {
-        let best: Vec<bool> = edges.iter().map(|edge| edge.proven == Some(win)).collect();
-        let share = 1.0 / best.iter().filter(|&&best| best).count().max(1) as f32;
-        return best.into_iter().map(|best| if best { share } else { 0.0 }).collect();
-    }
-    match policy {
-        PolicySettings::Gumbel(settings) => {
-            let mut improved = Vec::new();
-            gumbel::improved_policy(root, settings, &mut improved);
-            improved
-        }
-        PolicySettings::Puct(_) => puct::target(&root.edges),
-    }
-}
-
-/// What the root is worth if the side to move plays by the target. Not the mean
-/// over all simulations: half of those are spent on finding out which actions
-/// are bad.
-fn mean_value<A>(root: &Frontier<'_, A>, target: &[f32], policy: &PolicySettings) -> MoverValue {
-    let unvisited = match policy {
-        PolicySettings::Gumbel(settings) => gumbel::unvisited_value(root, settings),
-        PolicySettings::Puct(_) => root.node.value.get(),
-    };
-    let values = root.edges.values.iter();
-    let worth = values.map(|&value| if value.is_nan() { unvisited } else { value });
-    let mean: f32 = worth.zip(target).map(|(value, share)| share * value).sum();
-    // The shares add up to 1 but for rounding.
-    MoverValue::new(mean.clamp(-1.0, 1.0))
 }
 
 /// A number from 0 (included) to 1 (excluded), with 24 random bits.
