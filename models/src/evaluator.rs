@@ -119,17 +119,9 @@ impl Evaluator<Cyvasse> for NetEvaluator {
             if asked.is_empty() {
                 answer.logits.push(0.0); // the pass
             }
-            answer.wdl = chances(value);
+            answer.wdl = Wdl::from_logits(value);
             rest = others;
         }
         Ok(())
     }
-}
-
-/// The softmax of the logits of win, draw and loss.
-fn chances(logits: [f32; 3]) -> Wdl {
-    let highest = logits.into_iter().fold(f32::NEG_INFINITY, f32::max);
-    let [win, draw, loss] = logits.map(|logit| (logit - highest).exp());
-    let sum = win + draw + loss;
-    Wdl { win: win / sum, draw: draw / sum, loss: loss / sum }
 }

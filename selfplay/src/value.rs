@@ -121,6 +121,15 @@ pub struct Wdl {
 }
 
 impl Wdl {
+    /// The softmax of the logits of win, draw and loss.
+    #[must_use]
+    pub fn from_logits(logits: [f32; 3]) -> Wdl {
+        let highest = logits.into_iter().fold(f32::NEG_INFINITY, f32::max);
+        let [win, draw, loss] = logits.map(|logit| (logit - highest).exp());
+        let sum = win + draw + loss;
+        Wdl { win: win / sum, draw: draw / sum, loss: loss / sum }
+    }
+
     /// The expected result for the side to move.
     #[must_use]
     pub const fn value(self) -> MoverValue {

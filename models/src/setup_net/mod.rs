@@ -162,11 +162,6 @@ impl SetupNet {
         self.variables.variables().into_iter().collect()
     }
 
-    /// Number of weights.
-    pub fn weight_count(&self) -> usize {
-        self.variables().values().map(Tensor::numel).sum()
-    }
-
     /// A network with the same weights, which goes its own way.
     pub fn copy(&self) -> Self {
         let copy = Self::new(&self.config, 0, self.device()).expect("the configuration is valid");

@@ -31,6 +31,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use cyvasse_selfplay::players::alphabeta::{Limit, MOST_DEPTH};
+use cyvasse_selfplay::search::MOST_SIMULATIONS;
 use thiserror::Error;
 
 use super::options::{Options, nearest};
@@ -139,9 +140,6 @@ pub enum SpecError {
 /// Simulations of an agent that says nothing about them.
 const SIMULATIONS: u32 = 64;
 
-/// The most simulations of a search.
-const MOST_SIMULATIONS: u64 = 10_000_000;
-
 const KINDS: [&str; 5] = ["random", "greedy", "alphabeta", "rollouts", "agent"];
 
 impl FromStr for PlayerSpec {
@@ -185,7 +183,7 @@ impl FromStr for PlayerSpec {
                     kind,
                     needs: "`simulations`, as in rollouts:simulations=400",
                 };
-                let simulations = options.count("simulations", MOST_SIMULATIONS)?;
+                let simulations = options.count("simulations", u64::from(MOST_SIMULATIONS))?;
                 PlayerKind::Rollouts(simulations.ok_or(missing)? as u32)
             }
             _ => agent(path, &mut options)?,
@@ -214,7 +212,7 @@ fn agent(path: &str, options: &mut Options<'_>) -> Result<PlayerKind, SpecError>
     if path.is_empty() {
         return Err(SpecError::Missing { kind: "agent", needs: "a path, as in agent:runs/quick" });
     }
-    let simulations = options.count("simulations", MOST_SIMULATIONS)?;
+    let simulations = options.count("simulations", u64::from(MOST_SIMULATIONS))?;
     let count = simulations.map_or(SIMULATIONS, |simulations| simulations as u32);
     let search = match options.text("search").unwrap_or("gumbel") {
         "gumbel" => AgentSearch::Gumbel(count),

@@ -82,14 +82,7 @@ fn evaluate(
     }
     let chances = values.into_iter().zip(won).map(|(value, won)| match won {
         true => Wdl { win: 1.0, draw: 0.0, loss: 0.0 },
-        false => softmax(value),
+        false => Wdl::from_logits(value),
     });
     Ok(chances.collect())
-}
-
-fn softmax(logits: [f32; 3]) -> Wdl {
-    let highest = logits.into_iter().fold(f32::NEG_INFINITY, f32::max);
-    let [win, draw, loss] = logits.map(|logit| (logit - highest).exp());
-    let sum = win + draw + loss;
-    Wdl { win: win / sum, draw: draw / sum, loss: loss / sum }
 }

@@ -12,7 +12,7 @@ mod sprt;
 pub use elo::{elo_of_share, share_of_elo};
 pub use nash::{Nash, nash_average};
 pub use pairs::Pairs;
-pub use rating::{Fit, Rating, Results, ratings};
+pub use rating::{Fit, Rating, Results};
 pub use score::Score;
 pub use sprt::{Sprt, SprtError, Verdict};
 

@@ -38,12 +38,6 @@ impl Results {
         Results { players, pairs: vec![Pairs::default(); players * players] }
     }
 
-    /// The number of players.
-    #[must_use]
-    pub fn players(&self) -> usize {
-        self.players
-    }
-
     /// Adds pairs of `first` against `second`, another player.
     pub fn add(&mut self, first: usize, second: usize, pairs: &Pairs) {
         let (low, high) = (first.min(second), first.max(second));
@@ -148,13 +142,6 @@ impl Fit {
     }
 }
 
-/// Ratings of all players relative to an anchor.
-#[must_use]
-pub fn ratings(results: &Results, anchor: usize) -> Vec<Rating> {
-    let fit = Fit::new(results);
-    (0..results.players).map(|player| fit.rating(player, anchor)).collect()
-}
-
 /// Gradient and negative curvature of the logarithm of the posterior.
 fn slopes(results: &Results, weight: f64, strengths: &[f64]) -> (Vec<f64>, Vec<Vec<f64>>) {
     let prior = (ELO / PRIOR) * (ELO / PRIOR);
@@ -213,6 +200,12 @@ mod tests {
 
     use super::super::pairs::tests::sample;
     use super::*;
+
+    /// Ratings of all players relative to an anchor.
+    fn ratings(results: &Results, anchor: usize) -> Vec<Rating> {
+        let fit = Fit::new(results);
+        (0..results.players).map(|player| fit.rating(player, anchor)).collect()
+    }
 
     #[test]
     fn ratings_are_those_of_another_method() {
