@@ -8,6 +8,7 @@
 //!
 //! Everywhere, positions and outcomes are from the view of the player to move.
 
+mod averaging;
 pub mod checkpoint;
 mod config;
 mod evaluator;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use tch::nn::VarStore;
 use tch::{Device, Kind, Tensor};
 
+use crate::averaging::move_towards;
 use crate::config::{BOARD_SIDE, ConfigError, NetConfig};
 use crate::heads::{PolicyHead, ValueHead};
 use crate::init::Initializer;
@@ -89,6 +90,23 @@ impl Net {
     /// Number of trainable weights.
     pub fn weight_count(&self) -> usize {
         self.trainable_variables().values().map(Tensor::numel).sum()
+    }
+
+    /// A network with the same weights, which goes its own way.
+    pub fn copy(&self) -> Self {
+        let copy = Self::new(&self.config, 0, self.device()).expect("the configuration is valid");
+        copy.move_towards(self, 1.0);
+        copy
+    }
+
+    /// Moves every weight and every running statistic by `share` of its way to
+    /// the one of `other`, as an exponential moving average does.
+    ///
+    /// # Panics
+    ///
+    /// When the networks are of different shapes.
+    pub fn move_towards(&self, other: &Self, share: f64) {
+        move_towards(self.variables(), &other.variables(), share);
     }
 
     /// Forward for training: normalises with the batch's own statistics, moves

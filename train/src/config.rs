@@ -16,6 +16,7 @@ use thiserror::Error;
 
 use crate::nearest::nearest;
 use crate::one_line;
+use crate::pipeline::GateConfig;
 use crate::setups::SetupsConfig;
 
 /// A training config that has been read and checked.
@@ -36,6 +37,8 @@ pub struct Config {
     pub training: TrainingConfig,
     /// Where setups come from, and how they are learned.
     pub setups: SetupsConfig,
+    /// Whether a new network must win a match before it plays in self-play.
+    pub gate: GateConfig,
     /// What the run ends with.
     pub evaluation: EvaluationConfig,
 }
@@ -132,9 +135,11 @@ pub struct TrainingConfig {
     pub final_rate_share: f64,
     /// Weight of the value loss beside the policy loss.
     pub value_weight: f64,
-    /// Share of the search's value in the value target; the game's result has
-    /// the rest.
-    pub root_value_share: f32,
+    /// Share of what comes after a ply, in the end the game's result, in its value
+    /// target; its own search has the rest.
+    pub value_lambda: f32,
+    /// What the averaged network, which plays, keeps of itself at a step.
+    pub average_decay: f64,
     /// The longest gradient that is not shortened.
     pub gradient_norm: f64,
     /// The rule by which weights change.
@@ -273,7 +278,7 @@ impl Config {
 
     fn bounds(&self) -> Vec<Bound> {
         let Config { run, selfplay, training, setups, evaluation, .. } = self;
-        let value_share = f64::from(training.root_value_share);
+        let lambda = f64::from(training.value_lambda);
         let mut bounds = vec![
             Bound::count("run.rounds", run.rounds, 1, 1_000_000),
             Bound::count("selfplay.workers", selfplay.workers, 1, 256),
@@ -298,7 +303,8 @@ impl Config {
             Bound::real("training.learning_rate", training.learning_rate, 1e6),
             Bound::share("training.final_rate_share", training.final_rate_share),
             Bound::real("training.value_weight", training.value_weight, 1e6),
-            Bound::share("training.root_value_share", value_share),
+            Bound::share("training.value_lambda", lambda),
+            Bound::decay("training.average_decay", training.average_decay),
             Bound::real("training.gradient_norm", training.gradient_norm, 1e12),
             Bound::new(
                 evaluation.games.is_multiple_of(2) && evaluation.games <= 1_000_000,
@@ -310,6 +316,7 @@ impl Config {
         if let SetupsConfig::Learned(setups) = setups {
             bounds.extend(setups.bounds(run.rounds));
         }
+        bounds.extend(self.gate.bounds());
         bounds
     }
 }
@@ -348,6 +355,16 @@ impl Bound {
 
     pub(crate) fn share(key: &'static str, value: f64) -> Bound {
         Bound::new((0.0..=1.0).contains(&value), key, value, "a number from 0 to 1")
+    }
+
+    /// What an exponential moving average keeps of itself.
+    pub(crate) fn decay(key: &'static str, value: f64) -> Bound {
+        Bound::new(
+            (0.0..1.0).contains(&value),
+            key,
+            value,
+            "a number from 0 to less than 1, where it would never learn",
+        )
     }
 }
 

@@ -55,20 +55,20 @@ fn random_games(rules: &Arc<Rules>, count: u32) -> Vec<GameRecord> {
         .collect()
 }
 
-fn samples(root_value_share: f32) -> (Arc<Rules>, Vec<GameRecord>, Vec<Sample>) {
+fn samples(lambda: f32) -> (Arc<Rules>, Vec<GameRecord>, Vec<Sample>) {
     let rules = Arc::new(Rules::iron_throne());
     let games = random_games(&rules, 12);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("shard.h5");
     write_shard(&path, &ShardHeader::new(&rules, 1, 1), &games).unwrap();
     let shard = Shard::open(&path, &rules).unwrap();
-    let samples = samples_of(&shard, root_value_share).unwrap();
+    let samples = samples_of(&shard, lambda).unwrap();
     (rules, games, samples)
 }
 
 #[test]
 fn results_are_taught_from_the_movers_point_of_view() {
-    let (_, games, samples) = samples(0.0);
+    let (_, games, samples) = samples(1.0);
     let mut seen = [false; 3];
     let mut rest = samples.iter();
     for game in &games {
@@ -88,21 +88,42 @@ fn results_are_taught_from_the_movers_point_of_view() {
 }
 
 #[test]
-fn the_search_has_its_share_of_the_value_target() {
-    let (_, _, samples) = samples(0.4);
-    for sample in samples {
-        // A root value of 0.5 is three wins in four.
-        let search = [0.75, 0.0, 0.25];
-        let fits = |result: [f32; 3]| {
-            (0..3).all(|i| (sample.wdl[i] - (0.6 * result[i] + 0.4 * search[i])).abs() < 1e-6)
-        };
-        assert!([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]].into_iter().any(fits));
+fn later_searches_and_the_result_make_the_value_target() {
+    let lambda = 0.8f64;
+    let (_, games, samples) = samples(lambda as f32);
+    let drawn = games.iter().filter(|game| game.outcome.winner().is_none()).count() as f64;
+    let drawn = drawn / games.len() as f64;
+    // Every root value is 0.5: with three wins in four, but for draws.
+    let draw = drawn.min(0.5);
+    let search = [(1.0 - draw + 0.5) / 2.0, draw, (1.0 - draw - 0.5) / 2.0];
+    let flipped = [search[2], search[1], search[0]];
+    let mut rest = samples.iter();
+    for game in &games {
+        let plies = game.plies.len();
+        for (ply, sample) in rest.by_ref().take(plies).enumerate() {
+            let mover = if ply % 2 == 0 { Side::White } else { Side::Black };
+            let result = match game.outcome {
+                Outcome::Win(side) if side == mover => [1.0, 0.0, 0.0],
+                Outcome::Draw(_) => [0.0, 1.0, 0.0],
+                Outcome::Win(_) => [0.0, 0.0, 1.0],
+            };
+            for i in 0..3 {
+                // The sum that defines TD(lambda), term by term.
+                let mut expected = lambda.powi((plies - ply) as i32) * result[i];
+                for later in ply..plies {
+                    let said = if (later - ply) % 2 == 0 { search } else { flipped };
+                    expected += (1.0 - lambda) * lambda.powi((later - ply) as i32) * said[i];
+                }
+                assert!((f64::from(sample.wdl[i]) - expected).abs() < 1e-5);
+            }
+        }
     }
+    assert!(rest.next().is_none());
 }
 
 #[test]
 fn a_mirrored_batch_is_the_mirror_of_the_batch() {
-    let (rules, _, samples) = samples(0.0);
+    let (rules, _, samples) = samples(1.0);
     for sample in samples.iter().step_by(7) {
         let plain = Batch::new(&[(sample, false)], &rules, Device::Cpu);
         let mirrored = Batch::new(&[(sample, true)], &rules, Device::Cpu);
@@ -137,7 +158,7 @@ fn a_mirrored_batch_is_the_mirror_of_the_batch() {
 #[test]
 fn a_tiny_set_is_learned_by_heart() {
     tch::set_num_threads(1); // more would wait for each other on a busy machine
-    let (rules, _, samples) = samples(0.0);
+    let (rules, _, samples) = samples(1.0);
     let config = NetConfig {
         input_planes: cyvasse_env::PLANES,
         policy_planes: cyvasse_env::ACTION_PLANES,
@@ -151,6 +172,7 @@ fn a_tiny_set_is_learned_by_heart() {
         output_init_std: 0.01,
     };
     let net = Net::new(&config, 1, Device::Cpu).unwrap();
+    let average = net.copy();
     let rule =
         OptimizerConfig::AdamW { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay: 0.0 };
     let optimizer = Optimizer::new(&rule, net.trainable_variables()).unwrap();
@@ -163,15 +185,29 @@ fn a_tiny_set_is_learned_by_heart() {
         warmup_steps: 1,
         final_rate_share: 1.0,
         value_weight: 1.0,
-        root_value_share: 0.0,
+        value_lambda: 1.0,
+        average_decay: 0.9,
         gradient_norm: 5.0,
         optimizer: rule,
     };
-    let mut trainer = Trainer::new(net, optimizer, training, rules.clone());
+    let mut trainer = Trainer::new(net, average, optimizer, training, rules.clone());
     let chosen: Vec<(&Sample, bool)> =
         samples.iter().step_by(samples.len() / 32).take(32).map(|s| (s, false)).collect();
     let batch = Batch::new(&chosen, &rules, Device::Cpu);
+    let weight = |net: &Net| {
+        let tensor = &net.variables()["stem.norm.running_mean"];
+        tensor.double_value(&[0])
+    };
+    let mut average = weight(&trainer.average);
     let first = trainer.step(&batch, 0.0).unwrap();
+    for steps in 1..4 {
+        // It starts to follow at once, by the share of a young average.
+        let decay = (1.0 + f64::from(steps)) / (10.0 + f64::from(steps));
+        average += (1.0 - decay) * (weight(&trainer.net) - average);
+        assert!((weight(&trainer.average) - average).abs() < 1e-6);
+        assert!((weight(&trainer.average) - weight(&trainer.net)).abs() > 1e-6);
+        trainer.step(&batch, 0.0).unwrap();
+    }
     let last = (0..120).map(|_| trainer.step(&batch, 0.0).unwrap()).last().unwrap();
     // The target's own entropy, ln 4, is the least that the policy loss can be.
     assert!(first.policy > 3.0 && last.policy < 1.6, "{first:?} {last:?}");

@@ -90,6 +90,7 @@ fn with_everything(folder: &Path, changes: &[(&str, &str)]) -> PathBuf {
         ("share = 0.0              # share of games that do", "share = 0.5"),
         ("false_positives = 0.0", "false_positives = 0.5"),
         ("played_on = 0.1", "played_on = 0.5"),
+        ("kind = \"off\" ", &gate(-400.0, -300.0)),
     ];
     toy_config(folder, &[&fixed, changes].concat())
 }
@@ -171,6 +172,44 @@ fn interrupt_often(config: &Path, run: &Path) {
         }
     }
     panic!("the run did not end in 40 attempts");
+}
+
+/// A gate at these bounds.
+fn gate(elo0: f64, elo1: f64) -> String {
+    let rest = "rounds = 1\npairs = 20\nalpha = 0.05\nbeta = 0.05";
+    format!("kind = \"sprt\"\n{rest}\nelo0 = {elo0:?}\nelo1 = {elo1:?}\n# ")
+}
+
+#[test]
+fn a_network_that_fails_at_the_gate_does_not_play() {
+    let folder = TempDir::new().unwrap();
+    let bounds = [("passes", -400.0, -300.0), ("fails", 600.0, 700.0)];
+    let [passes, fails] = bounds.map(|(name, elo0, elo1)| {
+        let gate = gate(elo0, elo1);
+        let config = toy_config(folder.path(), &[("kind = \"off\" ", &gate)]);
+        let run = folder.path().join(name);
+        let output = train(&config, &run, &[]);
+        assert_trained(&output);
+        let metrics = fs::read_to_string(run.join("metrics.jsonl")).unwrap();
+        let champions = metrics.lines().map(|line| {
+            let line: serde_json::Value = serde_json::from_str(line).unwrap();
+            line["gate"]["champion"].as_u64().unwrap()
+        });
+        let champions: Vec<u64> = champions.collect();
+        (champions, last_network_step(&run), error_of(&output))
+    });
+    assert_eq!(passes.0, [1, 2, 3]);
+    assert!(passes.1 > 0 && passes.2.contains("round 3: promoted with "), "{}", passes.2);
+    assert_eq!(fails.0, [0, 0, 0]);
+    assert!(fails.1 == 0 && fails.2.contains("round 3: not promoted with "), "{}", fails.2);
+}
+
+/// The step of the network that chose the last action of the last shard.
+fn last_network_step(run: &Path) -> u32 {
+    let rules = Rules::from_toml(&fs::read_to_string(tiny_rules()).unwrap()).unwrap();
+    let shard = Shard::open(run.join(format!("shards/round-{ROUNDS:04}.h5")), &rules).unwrap();
+    let games = (0..shard.game_count()).map(|game| shard.game(game).unwrap());
+    games.flat_map(|game| game.plies).map(|ply| ply.network_step).max().unwrap()
 }
 
 #[test]
@@ -289,8 +328,8 @@ fn uniform_setups_need_no_setup_network() {
     let config = toy_config(folder.path(), &ONE_ROUND);
     let text = fs::read_to_string(&config).unwrap();
     let (before, rest) = text.split_once("[setups]").unwrap();
-    let (_, after) = rest.split_once("[evaluation]").unwrap();
-    let text = format!("{before}[setups]\nkind = \"uniform\"\n\n[evaluation]{after}");
+    let (_, after) = rest.split_once("[gate]").unwrap();
+    let text = format!("{before}[setups]\nkind = \"uniform\"\n\n[gate]{after}");
     fs::write(&config, text).unwrap();
     let run = folder.path().join("run");
     assert_trained(&train(&config, &run, &[]));

@@ -23,6 +23,7 @@ use tch::{Device, Kind, Tensor};
 pub use batch::{SETUP_ENCODING_VERSION, SETUP_FEATURES, SetupBatch, encode_prefix};
 pub use sample::{SampledSetup, SetupNetError};
 
+use crate::averaging::move_towards;
 use crate::config::ConfigError;
 use crate::init::Initializer;
 use crate::layers::Linear;
@@ -176,18 +177,7 @@ impl SetupNet {
     ///
     /// When the networks are of different shapes.
     pub fn move_towards(&self, other: &Self, share: f64) {
-        let others = other.variables();
-        tch::no_grad(|| {
-            for (name, mut weight) in self.variables() {
-                let target = others.get(&name).expect("networks of the same shape");
-                let _ = if share == 1.0 {
-                    weight.copy_(target);
-                    weight
-                } else {
-                    weight.lerp_(target, share)
-                };
-            }
-        });
+        move_towards(self.variables(), &other.variables(), share);
     }
 
     /// Log-probabilities f32 `[64, N, 11]` of each token after each prefix of the

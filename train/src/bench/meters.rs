@@ -73,6 +73,7 @@ impl Meters {
         let (config, threads) = (config.clone(), config.selfplay.workers);
         let net = Net::new(&config.net(), SEED, device)?;
         let optimizer = Optimizer::new(&config.training.optimizer, net.trainable_variables())?;
+        let average = net.copy();
         let setups = SetupPool::uniform(&rules);
         let positions = middlegames(&rules, POSITIONS, SEED);
         if positions.is_empty() {
@@ -89,7 +90,7 @@ impl Meters {
             pool: ThreadPoolBuilder::new().num_threads(threads as usize).build()?,
             positions,
             evaluators: config.selfplay.evaluators(&net, &rules),
-            trainer: Trainer::new(net, optimizer, config.training.clone(), rules.clone()),
+            trainer: Trainer::new(net, average, optimizer, config.training.clone(), rules.clone()),
             window: Window::new(config.training.window_positions as usize),
             config,
             rules,
@@ -148,7 +149,7 @@ impl Meters {
         let path = folder.path().join("bench.h5");
         write_shard(&path, &ShardHeader::new(&self.rules, SEED, 0), &games)?;
         let shard = Shard::open(&path, &self.rules)?;
-        self.window.extend(samples_of(&shard, self.config.training.root_value_share)?);
+        self.window.extend(samples_of(&shard, self.config.training.value_lambda)?);
         Ok(())
     }
 

@@ -41,7 +41,7 @@ pub enum Setups {
 /// A setup network that workers draw from.
 #[derive(Debug)]
 pub struct Mixture {
-    /// Its file, by which it is told from others.
+    /// Its file, by which it is told from others; empty if it has none.
     file: PathBuf,
     space: SetupSpace,
     /// libtorch's tensors may not be looked at by two threads at once.
@@ -58,7 +58,13 @@ impl Mixture {
         let (net, _) = checkpoint::load(file, &made_for(rules), Device::Cpu)?;
         // The same file may be reached by a run's path and by a checkpoint's.
         let file = file.canonicalize().unwrap_or_else(|_| file.into());
-        Ok(Mixture { file, space: SetupSpace::new(rules), net: Mutex::new(net) })
+        Ok(Mixture { file, ..Mixture::new(net, SetupSpace::new(rules)) })
+    }
+
+    /// The mixture of a network that lies in no file.
+    #[must_use]
+    pub fn new(net: SetupNet, space: SetupSpace) -> Mixture {
+        Mixture { file: PathBuf::new(), space, net: Mutex::new(net) }
     }
 
     fn draw(&self, seat: Side, seed: u64) -> Result<Setup, SetupNetError> {
@@ -90,7 +96,9 @@ impl Setups {
         match (self, other) {
             (Setups::Uniform(_), Setups::Uniform(_)) => true,
             (Setups::Listed(ours), Setups::Listed(theirs)) => ours == theirs,
-            (Setups::Learned(ours), Setups::Learned(theirs)) => ours.file == theirs.file,
+            (Setups::Learned(ours), Setups::Learned(theirs)) => {
+                ours.file == theirs.file && !ours.file.as_os_str().is_empty()
+            }
             _ => false,
         }
     }

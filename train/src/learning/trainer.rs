@@ -20,6 +20,8 @@ use crate::config::TrainingConfig;
 pub struct Trainer {
     /// The network.
     pub net: Net,
+    /// Its moving average, which plays and is saved to play with.
+    pub average: Net,
     /// Its optimiser.
     pub optimizer: Optimizer,
     config: TrainingConfig,
@@ -65,15 +67,16 @@ pub struct TrainingError {
 }
 
 impl Trainer {
-    /// A trainer that goes on from a network and an optimiser.
+    /// A trainer that goes on from a network, its average and an optimiser.
     #[must_use]
     pub fn new(
         net: Net,
+        average: Net,
         optimizer: Optimizer,
         config: TrainingConfig,
         rules: Arc<Rules>,
     ) -> Trainer {
-        Trainer { net, optimizer, config, rules }
+        Trainer { net, average, optimizer, config, rules }
     }
 
     /// Takes the steps of a round on samples drawn from the window, each
@@ -129,6 +132,7 @@ impl Trainer {
         let norm = self.optimizer.clip_grad_norm(self.config.gradient_norm);
         self.finite("gradient's norm", norm)?;
         self.optimizer.step(self.learning_rate(run_share));
+        self.average.move_towards(&self.net, 1.0 - self.average_decay());
         Ok(Losses { policy: policy.double_value(&[]), value: value.double_value(&[]) })
     }
 
@@ -137,6 +141,13 @@ impl Trainer {
             return Ok(());
         }
         Err(TrainingError { step: self.optimizer.steps(), what, value })
+    }
+
+    /// What the average keeps of itself: less in the first steps, of whose
+    /// beginnings it would else have too much for too long.
+    fn average_decay(&self) -> f64 {
+        let steps = self.optimizer.steps() as f64;
+        self.config.average_decay.min((1.0 + steps) / (10.0 + steps))
     }
 
     /// The learning rate of the next step: it rises linearly over the first

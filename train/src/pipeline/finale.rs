@@ -30,10 +30,10 @@ pub(super) fn evaluate(run: &Run<'_>) -> anyhow::Result<RunEnd> {
     let (untrained, _) = checkpoint::load(&path, &made_for(&run.rules), device)?;
     let workers = run.config.selfplay.workers;
     let random = (0..workers).map(|_| Box::new(Random) as Box<dyn Player>).collect();
-    report(run, "the random player", agents(run, &run.trainer.net), random)?;
+    report(run, "the random player", agents(run, run.playing_net()), random)?;
     if !run.stopped() {
         let first = agents(run, &untrained);
-        report(run, "the untrained network", agents(run, &run.trainer.net), first)?;
+        report(run, "the untrained network", agents(run, run.playing_net()), first)?;
     }
     if let (Some(learner), false) = (&run.setups, run.stopped()) {
         setups_match(run, learner)?;
@@ -49,7 +49,7 @@ fn setups_match(run: &Run<'_>, learner: &SetupLearner) -> anyhow::Result<()> {
     let ours = sampled(&learner.trainer.average, &space, games.div_ceil(2), seed)?;
     let theirs = uniform(&space, games.div_ceil(2), seed);
     let mut pilots = Pilots {
-        players: agents(run, &run.trainer.net),
+        players: agents(run, run.playing_net()),
         pool: &run.pool,
         rules: run.rules.clone(),
         done: &AtomicU64::new(0),
@@ -67,7 +67,7 @@ fn setups_match(run: &Run<'_>, learner: &SetupLearner) -> anyhow::Result<()> {
 }
 
 /// An agent for each worker.
-fn agents(run: &Run<'_>, net: &Net) -> Vec<Box<dyn Player>> {
+pub(super) fn agents(run: &Run<'_>, net: &Net) -> Vec<Box<dyn Player>> {
     let policy = run.config.evaluation.policy.clone();
     let settings = SearchSettings { policy, ..run.config.search.clone() };
     run.config

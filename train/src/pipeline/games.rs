@@ -17,18 +17,24 @@ pub(super) fn play(
     round: u32,
     setups: &SetupPool,
 ) -> anyhow::Result<Vec<GameRecord>> {
-    let Run { config, rules, reporter, pool, stop, trainer, selfplay, resignation, .. } = run;
+    let Run {
+        config, rules, reporter, pool, stop, trainer, champion, selfplay, resignation, ..
+    } = run;
+    let (net, step) = match champion {
+        Some(champion) => (&champion.net, champion.step),
+        None => (&trainer.average, trainer.optimizer.steps()),
+    };
     let settings = &config.selfplay;
     let progress = Progress::default();
     let remembered = config.games.remembered_evaluations;
     let mut evaluators: Vec<_> = settings
-        .evaluators(&trainer.net, rules)
+        .evaluators(net, rules)
         .into_iter()
         .map(|evaluator| Remembering::new(evaluator, remembered, &progress.remembered))
         .collect();
     let plan = Round {
         plies_per_slot: settings.plies_per_slot,
-        network_step: trainer.optimizer.steps() as u32,
+        network_step: step as u32,
         setups,
         resign_below: resignation.threshold(),
         progress: &progress,

@@ -7,6 +7,7 @@ use std::time::Duration;
 use cyvasse_selfplay::GameRecord;
 use serde_json::json;
 
+use super::gate::GateReport;
 use super::run_dir::io_error;
 use super::setups::SetupsReport;
 use super::train::Run;
@@ -19,6 +20,7 @@ pub(super) fn write(
     games: &[GameRecord],
     losses: Option<Losses>,
     setups: &SetupsReport,
+    gate: Option<&GateReport>,
     time: Duration,
 ) -> anyhow::Result<()> {
     let threshold = run.resignation.threshold();
@@ -37,6 +39,7 @@ pub(super) fn write(
         "value_loss": losses.map(|losses| losses.value),
         "seconds": time.as_secs_f64(),
         "setups": setups.to_json(),
+        "gate": gate.map(GateReport::to_json),
     });
     let path = run.dir.file("metrics.jsonl");
     let file = File::options().create(true).append(true).open(&path);

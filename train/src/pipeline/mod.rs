@@ -2,6 +2,7 @@
 
 mod finale;
 mod games;
+mod gate;
 mod metrics;
 mod progress;
 mod run_dir;
@@ -9,6 +10,7 @@ mod setups;
 mod state;
 mod train;
 
+pub use gate::{GateConfig, GateTest};
 pub use progress::Reporter;
 pub(crate) use progress::SetOnDrop;
 pub use run_dir::{LADDER_FILE, RunDir, RunDirError, checkpoint_of, checkpoints_of};

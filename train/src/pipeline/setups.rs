@@ -169,7 +169,7 @@ pub(super) fn observe(run: &Run<'_>, games: &[GameRecord]) -> anyhow::Result<Set
 }
 
 fn critic<'a>(run: &'a Run<'_>) -> NetCritic<'a> {
-    NetCritic::new(&run.trainer.net, run.rules.clone(), &run.pool)
+    NetCritic::new(&run.trainer.average, run.rules.clone(), &run.pool)
 }
 
 /// Learns from a round's games and samples, after the play network has.
@@ -186,7 +186,7 @@ pub(super) fn learn(
         return Ok(());
     };
     let stage = reporter.stage("setups", 1);
-    let mut critic = NetCritic::new(&trainer.net, rules.clone(), threads);
+    let mut critic = NetCritic::new(&trainer.average, rules.clone(), threads);
     let played = Played { games, chances: &report.chances };
     report.losses = learner.learn(&mut critic, played, pool, round, run_share, stop)?;
     let seconds = stage.seconds();

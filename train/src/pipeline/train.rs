@@ -14,7 +14,9 @@ use cyvasse_selfplay::play::{Resignation, SelfPlay};
 use cyvasse_selfplay::replay::{Shard, ShardHeader, write_shard};
 use cyvasse_selfplay::{GameRecord, Purpose, derive};
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use tch::Device;
 
+use super::gate::{self, Champion};
 use super::progress::Reporter;
 use super::run_dir::{RunDir, io_error};
 use super::state::State;
@@ -55,6 +57,8 @@ pub(super) struct Run<'a> {
     pub(super) stop: &'a AtomicBool,
     pub(super) trainer: Trainer,
     pub(super) selfplay: SelfPlay,
+    /// Who plays instead of the newest network, where there is a gate.
+    pub(super) champion: Option<Champion>,
     pub(super) resignation: Resignation,
     /// `None` where all setups are uniform.
     pub(super) setups: Option<SetupLearner>,
@@ -121,13 +125,16 @@ fn begin(
     let seed = derive(config.run.seed, Purpose::Weights, &[]);
     let device = device::find(config.run.device)?;
     let net = Net::new(&config.net(), seed, device)?;
+    let average = net.copy();
     let optimizer = Optimizer::new(&config.training.optimizer, net.trainable_variables())?;
     let (search, games) = (config.search.clone(), config.games.clone());
     let (slots, seed) = (config.selfplay.slots, config.run.seed);
     let selfplay = SelfPlay::new(rules.clone(), search, games, slots, seed);
     let setups = setups::begin(&config, &dir, &rules, device)?;
-    let mut run = assemble(config, rules, dir, stop, net, optimizer, selfplay)?;
+    let trainer = Trainer::new(net, average, optimizer, config.training.clone(), rules.clone());
+    let mut run = assemble(config, rules, dir, stop, trainer, selfplay)?;
     run.setups = setups;
+    run.champion = gate::begin(&run.config.gate, &run.trainer.average);
     run.save()?;
     Ok(run)
 }
@@ -143,14 +150,17 @@ fn resume<'a>(options: &RunOptions, stop: &'a AtomicBool) -> anyhow::Result<Run<
     };
     // Everything is read before anything is removed.
     let state = State::load(&dir.state(round), &rules)?;
-    let play_net = dir.checkpoint(round).join(PLAY_NET);
     let device = device::find(config.run.device)?;
-    let (net, header) = checkpoint::load::<Net>(&play_net, &made_for(&rules), device)?;
+    let (average, of_average) = play_net(&dir.checkpoint(round), &rules, device)?;
+    let (net, of_net) = play_net(&dir.state(round), &rules, device)?;
     let mut optimizer = Optimizer::new(&config.training.optimizer, net.trainable_variables())?;
     optimizer.restore(&state.optimizer)?;
-    if header.step != optimizer.steps() {
-        let (found, expected) = (header.step, optimizer.steps());
-        bail!("{} is of step {found}, the run's state of step {expected}", play_net.display());
+    let expected = optimizer.steps();
+    for (folder, found) in [(dir.checkpoint(round), of_average), (dir.state(round), of_net)] {
+        if found != expected {
+            let path = folder.join(PLAY_NET);
+            bail!("{} is of step {found}, the run's state of step {expected}", path.display());
+        }
     }
     let slots: Vec<u32> = state.games.iter().map(|game| game.id.slot).collect();
     if !slots.iter().copied().eq(0..config.selfplay.slots) {
@@ -159,8 +169,12 @@ fn resume<'a>(options: &RunOptions, stop: &'a AtomicBool) -> anyhow::Result<Run<
     let (search, games) = (config.search.clone(), config.games.clone());
     let selfplay = SelfPlay::resume(rules.clone(), search, games, state.games, config.run.seed)?;
     let setups = setups::resume(&config, &dir, round, &rules, device)?;
-    let mut run = assemble(config, rules, dir, stop, net, optimizer, selfplay)?;
+    let trainer = Trainer::new(net, average, optimizer, config.training.clone(), rules.clone());
+    let mut run = assemble(config, rules, dir, stop, trainer, selfplay)?;
     run.setups = setups;
+    run.champion = gate::resume(&run.config.gate, &run.dir, round, |best| {
+        play_net(&run.dir.checkpoint(best), &run.rules, device)
+    })?;
     (run.round, run.shards) = (round, state.shards);
     run.reload_window()?;
     run.reload_resignation()?;
@@ -168,6 +182,13 @@ fn resume<'a>(options: &RunOptions, stop: &'a AtomicBool) -> anyhow::Result<Run<
     run.dir.settle_metrics(round)?;
     run.reporter.say(&format!("resuming after round {round}"));
     Ok(run)
+}
+
+/// A play network in a folder and the optimiser steps that made it.
+fn play_net(folder: &Path, rules: &Rules, device: Device) -> anyhow::Result<(Net, u64)> {
+    let path = folder.join(PLAY_NET);
+    let (net, header) = checkpoint::load::<Net>(&path, &made_for(rules), device)?;
+    Ok((net, header.step))
 }
 
 /// Refuses a config, rules or setups file that says something else than the run's own.
@@ -215,8 +236,7 @@ fn assemble(
     rules: Arc<Rules>,
     dir: RunDir,
     stop: &AtomicBool,
-    net: Net,
-    optimizer: Optimizer,
+    trainer: Trainer,
     selfplay: SelfPlay,
 ) -> anyhow::Result<Run<'_>> {
     let reporter = Reporter::with_log(&dir.file("log.txt"))?;
@@ -225,7 +245,6 @@ fn assemble(
     let pool = ThreadPoolBuilder::new().num_threads(workers).build()?;
     let window = Window::new(config.training.window_positions as usize);
     let resignation = Resignation::new(config.games.resignation.clone(), config.run.seed);
-    let trainer = Trainer::new(net, optimizer, config.training.clone(), rules.clone());
     reporter.say(&format!(
         "run {}: {} rounds, rules `{}`, {} weights, {workers} workers",
         dir.path().display(),
@@ -242,6 +261,7 @@ fn assemble(
         stop,
         trainer,
         selfplay,
+        champion: None,
         resignation,
         setups: None,
         window,
@@ -273,13 +293,23 @@ impl Run<'_> {
         if !self.stopped() {
             setups::learn(self, &games, &pool, round, &mut report)?;
         }
+        let gate = if self.stopped() { None } else { gate::test(self, round)? };
         if self.stopped() {
             return Ok(false);
         }
+        if gate.as_ref().is_some_and(|gate| gate.promoted) {
+            let step = self.trainer.optimizer.steps();
+            self.champion = Some(Champion { net: self.trainer.average.copy(), round, step });
+        }
         self.round = round;
-        metrics::write(self, &games, losses, &report, started.elapsed())?;
+        metrics::write(self, &games, losses, &report, gate.as_ref(), started.elapsed())?;
         self.save()?;
         Ok(true)
+    }
+
+    /// The network that plays in self-play.
+    pub(super) fn playing_net(&self) -> &Net {
+        self.champion.as_ref().map_or(&self.trainer.average, |champion| &champion.net)
     }
 
     pub(super) fn stopped(&self) -> bool {
@@ -295,7 +325,7 @@ impl Run<'_> {
     /// their positions.
     fn load_shard(&mut self, round: u32) -> anyhow::Result<u64> {
         let shard = Shard::open(self.dir.shard(round), &self.rules)?;
-        let samples = samples_of(&shard, self.config.training.root_value_share)?;
+        let samples = samples_of(&shard, self.config.training.value_lambda)?;
         let positions = samples.len() as u64;
         if shard.header().shard != round {
             bail!("{} is the shard of round {}", shard.path().display(), shard.header().shard);
@@ -358,7 +388,7 @@ impl Run<'_> {
         let step = self.trainer.optimizer.steps();
         dir.write_folder::<anyhow::Error>(&dir.checkpoint(round), |folder| {
             let made_for = made_for(&self.rules);
-            checkpoint::save(&folder.join(PLAY_NET), &self.trainer.net, &made_for, step)?;
+            checkpoint::save(&folder.join(PLAY_NET), &self.trainer.average, &made_for, step)?;
             setups::save_checkpoint(self, folder)
         })?;
         let state = State {
@@ -368,6 +398,13 @@ impl Run<'_> {
         };
         dir.write_folder::<anyhow::Error>(&dir.state(round), |folder| {
             state.save(folder)?;
+            checkpoint::save(
+                &folder.join(PLAY_NET),
+                &self.trainer.net,
+                &made_for(&self.rules),
+                step,
+            )?;
+            gate::save(self, folder)?;
             setups::save_state(self, folder)
         })?;
         Ok(dir.settle(Some(round))?)

@@ -146,12 +146,7 @@ impl LearnedSetups {
             Bound::not_negative("setups.final_entropy_bonus", self.final_entropy_bonus),
             Bound::share("setups.entropy_floor", self.entropy_floor),
             Bound::real("setups.gradient_norm", self.gradient_norm, 1e12),
-            Bound::new(
-                (0.0..1.0).contains(&self.average_decay),
-                "setups.average_decay",
-                self.average_decay,
-                "a number from 0 to less than 1, where the average would never learn",
-            ),
+            Bound::decay("setups.average_decay", self.average_decay),
             Bound::new(
                 shares.iter().all(|share| (0.0..=1.0).contains(share)) && (sum - 1.0).abs() < 1e-6,
                 "setups.shares",
