@@ -43,6 +43,8 @@ pub struct Progress {
     pub games: AtomicU64,
     /// Simulations done.
     pub simulations: AtomicU64,
+    /// Plies that they walked down from their roots, in sum.
+    pub walked: AtomicU64,
     /// Positions evaluated.
     pub evaluations: AtomicU64,
     /// Those of them whose evaluation was remembered.
@@ -185,6 +187,7 @@ fn count(progress: &Progress, played: &Played, batch: usize) {
     progress.plies.fetch_add(played.plies, Ordering::Relaxed);
     progress.games.fetch_add(played.finished.len() as u64, Ordering::Relaxed);
     progress.simulations.fetch_add(played.simulations, Ordering::Relaxed);
+    progress.walked.fetch_add(played.walked, Ordering::Relaxed);
     progress.evaluations.fetch_add(batch as u64, Ordering::Relaxed);
     progress.batches.fetch_add(u64::from(batch > 0), Ordering::Relaxed);
 }

@@ -61,6 +61,7 @@ pub(super) struct Slot {
 pub(super) struct Played {
     pub(super) plies: u64,
     pub(super) simulations: u64,
+    pub(super) walked: u64,
     pub(super) finished: Vec<GameRecord>,
 }
 
@@ -162,6 +163,7 @@ impl Slot {
         self.searching = false;
         self.left -= 1;
         played.simulations += u64::from(result.simulations);
+        played.walked += result.walked;
         if self.resigns(common, &result, round.resign_below) {
             let outcome = Outcome::Win(self.game.position().turn().other());
             played.finished.push(self.finish(common, round.setups, outcome, true));

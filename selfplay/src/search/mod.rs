@@ -52,6 +52,8 @@ pub struct Search<G: Game> {
     kept: u32,
     /// Simulations of this search, finished and under way.
     begun: u32,
+    /// Plies that the simulations of this search walked down, in sum.
+    walked: u64,
     evaluations: u32,
     /// Leaves that wait for their evaluation, oldest first.
     in_flight: VecDeque<Leaf<G::Action>>,
@@ -114,6 +116,7 @@ impl<G: Game> Search<G> {
             gumbel_root: None,
             kept: 0,
             begun: 0,
+            walked: 0,
             evaluations: 0,
             in_flight: VecDeque::new(),
             spare: Vec::new(),
@@ -137,6 +140,7 @@ impl<G: Game> Search<G> {
         self.earlier.extend_from_slice(earlier);
         self.gumbel_root = None;
         (self.kept, self.begun, self.evaluations, self.full) = (0, 0, 0, false);
+        self.walked = 0;
         self.spare.extend(self.in_flight.drain(..));
         let mut leaf = self.take_leaf();
         leaf.node = self.add_node(&leaf.path, state, &mut leaf.actions);
@@ -165,6 +169,7 @@ impl<G: Game> Search<G> {
         self.earlier.clear();
         self.earlier.extend_from_slice(earlier);
         (self.begun, self.evaluations, self.full) = (0, 0, false);
+        self.walked = 0;
         self.kept = self.tree.node(ROOT).visits;
         self.prepare_root();
     }
@@ -255,6 +260,7 @@ impl<G: Game> Search<G> {
 
     fn begin(&mut self, leaf: &Leaf<G::Action>) {
         self.begun += 1;
+        self.walked += leaf.path.len() as u64;
         self.tree.begin(&leaf.path);
     }
 

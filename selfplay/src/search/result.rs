@@ -25,6 +25,9 @@ pub struct SearchResult<A> {
     pub visits: Vec<(A, u32)>,
     /// Simulations that this search finished.
     pub simulations: u32,
+    /// Plies that they walked down from the root, in sum: divided by the simulations,
+    /// the mean depth.
+    pub walked: u64,
     /// Evaluations used, the root's included.
     pub evaluations: u32,
 }
@@ -61,6 +64,7 @@ impl<G: Game> Search<G> {
             policy: edges.rest.iter().map(|edge| edge.action).zip(target).collect(),
             visits: edges.rest.iter().map(|edge| (edge.action, edge.visits)).collect(),
             simulations: root.node.visits - self.kept,
+            walked: self.walked,
             evaluations: self.evaluations,
         }
     }

@@ -1,12 +1,12 @@
 //! What `cyvasse bench` tells.
 
 use std::fmt;
-use std::fs;
 
 use serde::Serialize;
 
 use super::Turn;
 use crate::config::Config;
+use crate::machine::Memory;
 
 /// The result of `cyvasse bench`: its fields are the keys of the JSON object,
 /// which stay as they are.
@@ -92,7 +92,7 @@ impl Report {
             perft_leaf_nodes_per_s: over(&|turn| turn.perft_leaves),
             perft_play_nodes_per_s: over(&|turn| turn.perft_plays),
             encode_ns: over(&|turn| 1e9 / turn.encodings),
-            peak_rss_mb: peak_memory_mb(),
+            peak_rss_mb: Memory::now().map(|memory| memory.peak as f64 / 1e6),
         }
     }
 }
@@ -162,14 +162,6 @@ fn rate(number: f64) -> String {
 fn median(mut numbers: Vec<f64>) -> f64 {
     numbers.sort_by(f64::total_cmp);
     numbers[(numbers.len() - 1) / 2]
-}
-
-/// The peak of the process's resident memory, as Linux tells it.
-fn peak_memory_mb() -> Option<f64> {
-    let status = fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    let kilobytes: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kilobytes * 1024.0 / 1e6)
 }
 
 #[cfg(test)]

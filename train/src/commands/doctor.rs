@@ -12,7 +12,7 @@ use cyvasse_selfplay::replay;
 use tch::{Device, Kind, Tensor};
 
 use crate::config::{DeviceName, read_rules};
-use crate::device;
+use crate::{device, machine};
 
 /// Disk space below which a run is likely to end early.
 const LEAST_DISK_BYTES: u64 = 2 << 30;
@@ -126,9 +126,8 @@ fn disk(folder: &Path) -> Finding {
     let place = place.filter(|place| !place.as_os_str().is_empty()).unwrap_or(Path::new("."));
     tempfile::tempfile_in(place)
         .map_err(|error| format!("cannot write into {}: {error}", place.display()))?;
-    let stat = rustix::fs::statvfs(place)
+    let free = machine::disk_free(place)
         .map_err(|error| format!("cannot look at {}: {error}", place.display()))?;
-    let free = stat.f_bavail * stat.f_frsize;
     let gib = free as f64 / f64::from(1 << 30);
     if free < LEAST_DISK_BYTES {
         return Err(format!(

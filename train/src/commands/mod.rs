@@ -7,16 +7,24 @@ use clap::{Parser, Subcommand};
 mod bench;
 mod doctor;
 mod evaluate;
+mod new_file;
+mod replay;
 mod report;
 mod rules;
 mod setup;
 mod signal;
+mod status;
 mod train;
+
+use crate::pipeline;
 
 /// Trains agents for Cyvasse: The Iron Throne by self-play.
 #[derive(Debug, Parser)]
 #[command(name = "cyvasse", version, arg_required_else_help = true)]
 pub struct Arguments {
+    /// Tell nothing of progress on the screen; a run's log.txt has it all the same
+    #[arg(long, short, global = true)]
+    quiet: bool,
     #[command(subcommand)]
     command: Command,
 }
@@ -32,12 +40,17 @@ enum Command {
     Doctor(doctor::DoctorArguments),
     /// Trains an agent by self-play, as a config file says
     Train(train::TrainArguments),
+    /// What a run is doing, how far it is, and whether something is wrong
+    Status(status::StatusArguments),
     /// What a setup network builds: samples, probabilities, drawings
     #[command(subcommand)]
     Setup(setup::Command),
     /// Matches, ratings and test positions: how strong is a player, and why believe it
     #[command(subcommand)]
     Evaluate(evaluate::Command),
+    /// What stands in shards, the games of self-play: statistics, games, checks, export
+    #[command(subcommand)]
+    Replay(replay::Command),
     /// Tells of a run in one HTML file
     Report(report::ReportArguments),
 }
@@ -48,13 +61,18 @@ enum Command {
 /// # Errors
 /// Whatever keeps the command from doing what was asked.
 pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
+    if arguments.quiet {
+        pipeline::be_quiet();
+    }
     match arguments.command {
         Command::Rules(command) => rules::run(command),
         Command::Bench(arguments) => bench::run(arguments),
         Command::Doctor(arguments) => doctor::run(arguments),
         Command::Train(arguments) => train::run(arguments),
+        Command::Status(arguments) => status::run(arguments),
         Command::Setup(command) => setup::run(command),
         Command::Evaluate(command) => evaluate::run(command),
+        Command::Replay(command) => replay::run(command),
         Command::Report(arguments) => report::run(arguments),
     }
 }

@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context;
 
+use crate::pipeline::is_quiet;
+
 /// The exit code of a command that was stopped by Ctrl-C, as shells have it.
 pub(super) const INTERRUPTED: u8 = 130;
 
@@ -18,8 +20,10 @@ pub(super) fn stop_flag() -> anyhow::Result<Arc<AtomicBool>> {
         if asked.swap(true, Ordering::Relaxed) {
             std::process::exit(INTERRUPTED.into());
         }
-        // The terminal may be gone.
-        let _ = writeln!(std::io::stderr(), "stopping; once more to end at once");
+        if !is_quiet() {
+            // The terminal may be gone.
+            let _ = writeln!(std::io::stderr(), "stopping; once more to end at once");
+        }
     };
     ctrlc::set_handler(handler).context("cannot listen for Ctrl-C")?;
     Ok(stop)

@@ -1,5 +1,6 @@
 //! What a run ends with: matches of its newest network.
 
+use std::fs;
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicU64;
 
@@ -8,12 +9,17 @@ use cyvasse_models::{Net, checkpoint};
 use cyvasse_selfplay::players::{Player, Random, Searcher};
 use cyvasse_selfplay::search::SearchSettings;
 use cyvasse_selfplay::{Purpose, derive};
+use serde_json::{Value, json};
 
+use super::run_dir::{RunDirError, io_error, write_file};
 use super::train::{Run, RunEnd};
 use crate::checkpoints::{PLAY_NET, made_for};
-use crate::evaluation::setup_quality::{Stopped, pairings, sampled, uniform, watched};
-use crate::evaluation::{Match, Pilots, Setups, Tally, play_match};
+use crate::evaluation::setup_quality::{Interval, Stopped, pairings, sampled, uniform, watched};
+use crate::evaluation::{Match, Pilots, Setups, Tally, play_match, score_of};
 use crate::setups::SetupLearner;
+
+/// The scores of these matches, from the run directory: a JSON array of objects.
+pub const FINAL_FILE: &str = "evaluation/final.json";
 
 /// What becomes of a match that was stopped.
 const AGAIN: &str = "`--resume` plays the match again";
@@ -25,24 +31,45 @@ pub(super) fn evaluate(run: &Run<'_>) -> anyhow::Result<RunEnd> {
     if run.config.evaluation.games == 0 {
         return Ok(RunEnd::Finished);
     }
+    let mut scores = Vec::new();
     let device = run.trainer.net.device();
     let path = run.dir.checkpoint(0).join(PLAY_NET);
     let (untrained, _) = checkpoint::load(&path, &made_for(&run.rules), device)?;
     let workers = run.config.selfplay.workers;
     let random = (0..workers).map(|_| Box::new(Random) as Box<dyn Player>).collect();
-    report(run, "the random player", agents(run, run.playing_net()), random)?;
+    scores.extend(report(run, "the random player", agents(run, run.playing_net()), random)?);
     if !run.stopped() {
         let first = agents(run, &untrained);
-        report(run, "the untrained network", agents(run, run.playing_net()), first)?;
+        let newest = agents(run, run.playing_net());
+        scores.extend(report(run, "the untrained network", newest, first)?);
     }
     if let (Some(learner), false) = (&run.setups, run.stopped()) {
-        setups_match(run, learner)?;
+        scores.extend(setups_match(run, learner)?);
     }
-    Ok(if run.stopped() { RunEnd::Stopped } else { RunEnd::Finished })
+    if run.stopped() {
+        return Ok(RunEnd::Stopped);
+    }
+    save(run, &scores)?;
+    Ok(RunEnd::Finished)
 }
 
-/// Plays learned setups against uniform ones.
-fn setups_match(run: &Run<'_>, learner: &SetupLearner) -> anyhow::Result<()> {
+/// Keeps the scores of the matches, once all are played.
+fn save(run: &Run<'_>, scores: &[Value]) -> Result<(), RunDirError> {
+    let path = run.dir.file(FINAL_FILE);
+    let folder = run.dir.file("evaluation");
+    fs::create_dir_all(&folder).map_err(io_error("create", &folder))?;
+    let partial = path.with_extension("json.partial");
+    write_file(&partial, &format!("{}\n", json!(scores)))?;
+    fs::rename(&partial, &path).map_err(io_error("rename to", &path))
+}
+
+/// What is kept of a match.
+fn kept(run: &Run<'_>, what: &str, score: Interval) -> Value {
+    json!({ "round": run.round, "match": what, "score": score })
+}
+
+/// Plays learned setups against uniform ones; `None` where it was stopped.
+fn setups_match(run: &Run<'_>, learner: &SetupLearner) -> anyhow::Result<Option<Value>> {
     let games = run.config.evaluation.games;
     let seed = derive(run.config.run.seed, Purpose::Match, &[1]);
     let space = SetupSpace::new(&run.rules);
@@ -60,9 +87,12 @@ fn setups_match(run: &Run<'_>, learner: &SetupLearner) -> anyhow::Result<()> {
     match watched(&run.reporter, "setups", &mut pilots, &pairings, what) {
         Err(error) if error.is::<Stopped>() => {
             run.reporter.say(&format!("{what}: interrupted; {AGAIN}"));
-            Ok(())
+            Ok(None)
         }
-        played => played.map(|_| ()),
+        played => {
+            let score = Interval::from(score_of(&pairings, &played?));
+            Ok(Some(kept(run, what, score)))
+        }
     }
 }
 
@@ -78,13 +108,13 @@ pub(super) fn agents(run: &Run<'_>, net: &Net) -> Vec<Box<dyn Player>> {
         .collect()
 }
 
-/// Plays a match and prints its score.
+/// Plays a match and prints its score; `None` where it was stopped.
 fn report(
     run: &Run<'_>,
     opponent: &str,
     ours: Vec<Box<dyn Player>>,
     theirs: Vec<Box<dyn Player>>,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<Option<Value>> {
     let games = run.config.evaluation.games;
     let setups = Setups::Uniform(SetupSpace::new(&run.rules));
     let settings = Match {
@@ -105,9 +135,11 @@ fn report(
     })?;
     if run.stopped() {
         stage.finish(&format!("against {opponent}: interrupted; {AGAIN}"));
-    } else {
-        let games = tally.score().games();
-        stage.finish(&format!("against {opponent}, {games} games: {}", tally.summary()));
+        return Ok(None);
     }
-    Ok(())
+    let games = tally.score().games();
+    stage.finish(&format!("against {opponent}, {games} games: {}", tally.summary()));
+    let (share, (low, high)) = (tally.pairs.share(), tally.pairs.interval());
+    let score = Interval { games, share, low, high };
+    Ok(Some(kept(run, &format!("against {opponent}"), score)))
 }

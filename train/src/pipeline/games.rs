@@ -1,12 +1,13 @@
 //! The self-play part of a round, with its progress on the screen.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use cyvasse_selfplay::play::{Progress, Round};
 use cyvasse_selfplay::{GameRecord, Remembering, SetupPool};
 
+use super::play_report::PlayReport;
 use super::progress::{SetOnDrop, Stage};
 use super::train::Run;
 
@@ -18,7 +19,17 @@ pub(super) fn play(
     setups: &SetupPool,
 ) -> anyhow::Result<Vec<GameRecord>> {
     let Run {
-        config, rules, reporter, pool, stop, trainer, champion, selfplay, resignation, ..
+        config,
+        rules,
+        reporter,
+        pool,
+        stop,
+        trainer,
+        champion,
+        selfplay,
+        resignation,
+        numbers,
+        ..
     } = run;
     let (net, step) = match champion {
         Some(champion) => (&champion.net, champion.step),
@@ -50,11 +61,14 @@ pub(super) fn play(
         pool.install(|| selfplay.play(&mut evaluators, plan))
     })?;
     let seconds = stage.seconds();
+    let plies = progress.plies.load(Ordering::Relaxed);
     stage.finish(&format!(
-        "round {round}: {} games, {} in {seconds:.0} s",
+        "round {round}: {} games, {plies} positions ({:.0}/s), {} in {seconds:.0} s",
         games.len(),
+        plies as f64 / seconds.max(1e-9),
         rates(&progress, seconds)
     ));
+    numbers.play = Some(PlayReport::new(&progress, settings.batch(), seconds));
     Ok(games)
 }
 
@@ -68,13 +82,6 @@ fn watch(stage: &mut Stage<'_>, progress: &Progress, done: &AtomicBool) {
 }
 
 fn rates(progress: &Progress, seconds: f64) -> String {
-    let count = |count: &AtomicU64| count.load(Ordering::Relaxed) as f64;
-    let rate = |number: f64| number / seconds.max(1e-9);
-    format!(
-        "{} positions ({:.0}/s), {:.1} games/s, {:.0} evaluations/s",
-        progress.plies.load(Ordering::Relaxed),
-        rate(count(&progress.plies)),
-        rate(count(&progress.games)),
-        rate(count(&progress.evaluations) - count(&progress.remembered))
-    )
+    let PlayReport { games_per_s, evaluations_per_s, .. } = PlayReport::new(progress, 1, seconds);
+    format!("{games_per_s:.1} games/s, {evaluations_per_s:.0} evaluations/s")
 }

@@ -9,18 +9,56 @@ use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
+use super::progress_file::{ProgressFile, WorkEnd};
 use super::run_dir::{RunDirError, io_error};
 
-/// How often a stage writes a line where there is no terminal for its bar.
+/// How often a stage writes a line into the log, and onto the screen where there is
+/// no terminal for its bar.
 const LINE_INTERVAL: Duration = Duration::from_secs(15);
+
+/// Set once by the option `--quiet`: like the terminal, it is of the whole process.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Has reporters that are made from now on write nothing to standard error.
+pub fn be_quiet() {
+    QUIET.store(true, Ordering::Relaxed);
+}
+
+/// Whether nobody wants to be told of progress.
+pub(crate) fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
+}
 
 /// Tells people how a run goes, on standard error and in the log file.
 #[derive(Debug)]
 pub struct Reporter {
     log: Option<Mutex<File>>,
+    file: Option<ProgressFile>,
     bars: MultiProgress,
-    terminal: bool,
+    screen: Screen,
     started: Instant,
+}
+
+/// What standard error is good for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Screen {
+    /// Bars that move.
+    Bars,
+    /// Plain lines.
+    Lines,
+    /// Nothing is wanted there.
+    Nothing,
+}
+
+impl Screen {
+    fn find() -> Screen {
+        let dumb = std::env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
+        match std::io::stderr().is_terminal() && !dumb {
+            _ if is_quiet() => Screen::Nothing,
+            true => Screen::Bars,
+            false => Screen::Lines,
+        }
+    }
 }
 
 /// A stage of the run with a known length.
@@ -33,35 +71,38 @@ pub struct Stage<'a> {
 }
 
 impl Reporter {
-    /// A reporter that keeps a log file, at the end of what is in it.
+    /// A reporter that keeps a log file, at the end of what is in it, and beside it
+    /// `progress.json`.
     ///
     /// # Errors
     /// A file that cannot be opened.
     pub fn with_log(path: &Path) -> Result<Reporter, RunDirError> {
         let log = File::options().create(true).append(true).open(path);
         let log = log.map_err(io_error("open", path))?;
-        Ok(Reporter { log: Some(Mutex::new(log)), ..Reporter::new() })
+        let file = path.parent().map(ProgressFile::begin);
+        Ok(Reporter { log: Some(Mutex::new(log)), file, ..Reporter::new() })
     }
 
-    /// A reporter without a log file.
+    /// A reporter without files.
     #[must_use]
     pub fn new() -> Reporter {
         Reporter {
             log: None,
+            file: None,
             bars: MultiProgress::new(),
-            terminal: std::io::stderr().is_terminal(),
+            screen: Screen::find(),
             started: Instant::now(),
         }
     }
 
     /// Says a line: it stays on the screen and goes into the log.
     pub fn say(&self, line: &str) {
-        if self.terminal {
+        match self.screen {
             // A bar may be on the screen; a lost line is in the log.
-            let _ = self.bars.println(line);
-        } else {
+            Screen::Bars => drop(self.bars.println(line)),
             // Whoever was listening may be gone; the log is there.
-            let _ = writeln!(std::io::stderr(), "{line}");
+            Screen::Lines => drop(writeln!(std::io::stderr(), "{line}")),
+            Screen::Nothing => {}
         }
         self.note(line);
     }
@@ -78,17 +119,28 @@ impl Reporter {
     /// Starts a stage of `length` steps, counted by its `update`.
     #[must_use]
     pub fn stage(&self, name: &str, length: u64) -> Stage<'_> {
-        let bar = if self.terminal {
-            self.bars.add(ProgressBar::new(length))
-        } else {
-            ProgressBar::hidden().with_elapsed(Duration::ZERO)
+        let bar = match self.screen {
+            Screen::Bars => self.bars.add(ProgressBar::new(length)),
+            _ => ProgressBar::hidden().with_elapsed(Duration::ZERO),
         };
         bar.set_length(length);
-        let style =
-            ProgressStyle::with_template("{prefix:>10} [{bar:30}] {pos}/{len} {msg} (left: {eta})");
+        // Without colours, so that there is nothing to be said against them.
+        let style = ProgressStyle::with_template(
+            "{prefix:>10} [{bar:30}] {pos}/{len} ({per_sec}) {msg} (left: {eta})",
+        );
         bar.set_style(style.expect("the template is valid").progress_chars("=> "));
         bar.set_prefix(name.to_string());
+        if let Some(file) = &self.file {
+            file.step(name, (0, length), 0.0, "");
+        }
         Stage { reporter: self, name: name.to_string(), bar, last_line: Instant::now() }
+    }
+
+    /// Notes how the work ended, for others to see.
+    pub fn end(&self, end: WorkEnd) {
+        if let Some(file) = &self.file {
+            file.end(end);
+        }
     }
 }
 
@@ -103,18 +155,31 @@ impl Stage<'_> {
     pub fn update(&mut self, position: u64, detail: &str) {
         self.bar.set_position(position);
         self.bar.set_message(detail.to_string());
-        if !self.reporter.terminal && self.last_line.elapsed() >= LINE_INTERVAL {
-            self.last_line = Instant::now();
-            self.reporter.say(&self.line(position, detail));
+        let length = self.bar.length().unwrap_or(position);
+        if let Some(file) = &self.reporter.file {
+            file.step(&self.name, (position, length), self.seconds(), detail);
+        }
+        if self.last_line.elapsed() < LINE_INTERVAL {
+            return;
+        }
+        self.last_line = Instant::now();
+        let line = self.line(position, length, detail);
+        match self.reporter.screen {
+            Screen::Lines => self.reporter.say(&line),
+            // The bar tells it already, or nobody wants to be told.
+            Screen::Bars | Screen::Nothing => self.reporter.note(&line),
         }
     }
 
-    fn line(&self, position: u64, detail: &str) -> String {
-        let length = self.bar.length().unwrap_or(position).max(1);
-        let done = position.max(1) as f64 / length as f64;
-        let left = self.bar.elapsed().as_secs_f64() * (1.0 / done - 1.0);
-        let name = &self.name;
-        format!("{name}: {position}/{length} {detail} (about {left:.0} s left)")
+    fn line(&self, position: u64, length: u64, detail: &str) -> String {
+        let rate = position as f64 / self.seconds().max(1e-9);
+        let left = length.saturating_sub(position) as f64 / rate;
+        let left = if left.is_finite() {
+            format!("about {left:.0} s left")
+        } else {
+            "no end in sight".into()
+        };
+        format!("{}: {position}/{length} ({rate:.1}/s) {detail} ({left})", self.name)
     }
 
     /// Ends the stage, with a line that stays.

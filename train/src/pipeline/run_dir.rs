@@ -9,6 +9,8 @@
 //!   version.txt             the program that started the run
 //!   log.txt                 what the run said, with times
 //!   metrics.jsonl           one line of numbers a round
+//!   tensorboard/            the same as event files, one for each process
+//!   progress.json           what the process does, about once a second
 //!   lock                    held while a process works on the run
 //!   shards/round-0001.h5    the games that ended in the round
 //!   checkpoints/round-0001/ play.safetensors, setup.safetensors
@@ -16,6 +18,7 @@
 //!                           the setup network before averaging, the unfinished
 //!                           games, the counters
 //!   report.html             what `cyvasse report` made
+//!   evaluation/final.json   scores of the matches at the end
 //!   evaluation/ladder.jsonl results of `cyvasse evaluate ladder`
 //! ```
 //!

@@ -258,15 +258,20 @@ impl SetupsReport {
         let learning = self.losses.as_ref().map(|losses| {
             json!({
                 "setups": losses.setups,
-                "entropies": losses.entropies,
-                "entropy_shares": losses.entropy_shares,
-                "entropy_bonuses": losses.bonuses,
+                "entropies": by_seat(losses.entropies),
+                "entropy_shares": by_seat(losses.entropy_shares),
+                "entropy_bonuses": by_seat(losses.bonuses),
                 "kl": losses.kl,
                 "clipped": losses.clipped,
-                "targets": losses.targets,
+                "targets": by_seat(losses.targets),
                 "target_deviation": losses.deviation,
             })
         });
         json!({ "sources": sources.collect::<serde_json::Map<_, _>>(), "learning": learning })
     }
+}
+
+/// Numbers for white and for black.
+fn by_seat([white, black]: [f64; 2]) -> Value {
+    json!({ "white": white, "black": black })
 }

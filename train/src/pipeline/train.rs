@@ -18,14 +18,15 @@ use tch::Device;
 
 use super::gate::{self, Champion};
 use super::progress::Reporter;
+use super::progress_file::WorkEnd;
 use super::run_dir::{RunDir, io_error};
 use super::state::State;
 use super::{finale, games, metrics, setups};
 use crate::checkpoints::{PLAY_NET, made_for};
 use crate::config::{Config, load_rules, read_rules};
-use crate::device;
 use crate::learning::{Losses, Trainer, TrainingRound, Window, samples_of};
 use crate::setups::SetupLearner;
+use crate::{device, one_line};
 
 /// How a run is to be started.
 #[derive(Clone, Debug)]
@@ -64,7 +65,9 @@ pub(super) struct Run<'a> {
     pub(super) setups: Option<SetupLearner>,
     pub(super) window: Window,
     /// The shards so far, oldest first: their rounds and positions.
-    shards: Vec<(u32, u64)>,
+    pub(super) shards: Vec<(u32, u64)>,
+    /// For the metrics.
+    pub(super) numbers: metrics::Numbers,
     /// Rounds that lie behind.
     pub(super) round: u32,
 }
@@ -80,6 +83,16 @@ pub fn train(options: &RunOptions, stop: &AtomicBool) -> anyhow::Result<RunEnd> 
     // Workers have one thread each; more would get into each other's way.
     tch::set_num_threads(1);
     let mut run = if options.resume { resume(options, stop)? } else { start(options, stop)? };
+    let end = to_the_end(&mut run, options);
+    run.reporter.end(match &end {
+        Ok(RunEnd::Finished) => WorkEnd::Finished,
+        Ok(RunEnd::Stopped) => WorkEnd::Stopped,
+        Err(error) => WorkEnd::Failed(one_line::told(error)),
+    });
+    end
+}
+
+fn to_the_end(run: &mut Run<'_>, options: &RunOptions) -> anyhow::Result<RunEnd> {
     while run.round < run.config.run.rounds {
         if !run.play_round()? {
             run.reporter.say(&format!(
@@ -91,7 +104,7 @@ pub fn train(options: &RunOptions, stop: &AtomicBool) -> anyhow::Result<RunEnd> 
             return Ok(RunEnd::Stopped);
         }
     }
-    finale::evaluate(&run)
+    finale::evaluate(run)
 }
 
 fn run_path(options: &RunOptions) -> PathBuf {
@@ -266,6 +279,7 @@ fn assemble(
         setups: None,
         window,
         shards: Vec::new(),
+        numbers: metrics::Numbers::default(),
         round: 0,
     })
 }

@@ -13,6 +13,7 @@ use crate::config::{ConfigError, read_rules};
 use crate::evaluation::LadderReport;
 use crate::evaluation::ladder::{ResultsError, collect, contenders_of, read as read_ladder};
 use crate::pipeline::LADDER_FILE;
+use crate::replay::{Calibration, CalibrationBin};
 
 /// Everything that a report tells.
 #[derive(Clone, Debug, Serialize)]
@@ -67,17 +68,6 @@ pub struct RoundResults {
     pub no_progress: f64,
     /// Share of games drawn by length.
     pub length: f64,
-}
-
-/// Positions whose value was about the same.
-#[derive(Clone, Debug, Serialize)]
-pub struct CalibrationBin {
-    /// The mean value that the search gave, -1 to 1 for the side to move.
-    pub predicted: f64,
-    /// The mean result of their games, -1 to 1 for the side to move.
-    pub actual: f64,
-    /// Positions.
-    pub positions: u64,
 }
 
 /// Where one kind of tile or unit stands in setups, in the builder's view.
@@ -214,7 +204,11 @@ fn read_metrics(path: &Path) -> Result<Vec<Round>, ReportError> {
     whole.enumerate().map(round).collect()
 }
 
-fn read_ladder_report(path: &Path) -> Result<Option<LadderReport>, ReportError> {
+/// The ratings of the newest ladder in a file; `None` where there is none.
+///
+/// # Errors
+/// A file that is no ladder's.
+pub fn read_ladder_report(path: &Path) -> Result<Option<LadderReport>, ReportError> {
     let mut batches = read_ladder(path)?;
     // Of the newest origin only: those of others were of other players.
     let newest = batches.last().map(|batch| batch.origin.clone());
@@ -242,36 +236,14 @@ fn results(shard: &Shard) -> RoundResults {
     results
 }
 
-/// The result of a game for a side: 1, 0 or -1.
-fn result_for(outcome: Outcome, side: Side) -> f64 {
-    outcome.winner().map_or(0.0, |winner| if winner == side { 1.0 } else { -1.0 })
-}
-
 fn turn_at(ply: usize) -> Side {
     Side::ALL[ply % 2]
 }
 
-/// Positions that were searched, of games that were played to their end: where
-/// somebody resigned, the result is what the search had said.
 fn calibration(games: &[(u32, GameRecord)]) -> Vec<CalibrationBin> {
-    let mut bins = vec![(0.0, 0.0, 0); BINS];
-    for (_, game) in games.iter().filter(|(_, game)| !game.resigned) {
-        let plies = game.plies.iter().enumerate();
-        for (number, ply) in plies.filter(|(_, ply)| ply.kind != PlyKind::Opening) {
-            let value = f64::from(ply.root_value.get());
-            let place = ((value + 1.0) / 2.0 * BINS as f64) as usize;
-            let (predicted, actual, positions) = &mut bins[place.min(BINS - 1)];
-            *predicted += value;
-            *actual += result_for(game.outcome, turn_at(number));
-            *positions += 1;
-        }
-    }
-    let full = bins.into_iter().filter(|&(.., positions)| positions > 0);
-    full.map(|(predicted, actual, positions)| {
-        let count = positions as f64;
-        CalibrationBin { predicted: predicted / count, actual: actual / count, positions }
-    })
-    .collect()
+    let mut calibration = Calibration::new(BINS);
+    games.iter().for_each(|(_, game)| calibration.add(game));
+    calibration.bins().into_iter().flatten().collect()
 }
 
 fn marginals(games: &[(u32, GameRecord)], rules: &Rules) -> Vec<Marginal> {
