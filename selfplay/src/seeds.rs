@@ -34,6 +34,8 @@ pub enum Purpose {
     SetupWeights = 23,
     /// The search for a best answer to a mixture of setups.
     BestResponse = 24,
+    /// Whether a player that makes mistakes makes one.
+    Mistake = 30,
 }
 
 /// A seed that depends on all the numbers, on their order and on nothing else.

@@ -10,6 +10,7 @@ use crate::evaluator::EvaluatorError;
 use crate::seeds::{Purpose, derive};
 
 pub mod alphabeta;
+mod errant;
 mod greedy;
 mod random;
 mod raw_policy;
@@ -17,6 +18,7 @@ mod rollout;
 mod searcher;
 
 pub use alphabeta::AlphaBeta;
+pub use errant::Errant;
 pub use greedy::Greedy;
 pub use random::Random;
 pub use raw_policy::RawPolicy;

@@ -20,12 +20,14 @@ use rand_chacha::ChaCha8Rng;
 mod edges;
 mod game;
 mod gumbel;
+mod lines;
 mod puct;
 mod result;
 mod settings;
 mod tree;
 
 pub use game::{Cyvasse, Game, KeyedGame};
+pub use lines::Line;
 pub use result::SearchResult;
 pub(crate) use settings::require;
 pub use settings::{

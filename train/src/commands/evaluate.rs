@@ -3,12 +3,9 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::thread;
 
 use anyhow::Context;
-use clap::Args;
 use cyvasse_env::Rules;
-use tch::Device;
 
 mod ladder;
 mod match_;
@@ -16,10 +13,10 @@ mod replay;
 mod setups;
 mod suite;
 
-use crate::config::{DeviceName, read_rules};
-use crate::device;
+use super::machine::Machine;
+use crate::config::read_rules;
 
-const PLAYERS: &str = "\
+pub(super) const PLAYERS: &str = "\
 Players:
   random                        any legal action
   greedy                        the best capture at hand, or else any action
@@ -33,6 +30,7 @@ Where a player takes its homelands from is an option, too:
                                 there is one, for it is a part of the agent
   setups=uniform                any setup, each as likely as the others: what all others do
   setups=FILE                   one of those in the file, one a line (lines with # are comments)
+With errors=20, any player plays at random in so many of a hundred turns.
 Players that take them from the same place play each pair of games from the same start with the
 seats swapped; others bring their own to both seats, and are measured at building and playing
 together. To measure play alone, say setups=uniform for each agent.
@@ -70,30 +68,6 @@ pub(super) fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Suite(arguments) => arguments.run(),
         Command::Setups(arguments) => arguments.run(),
         Command::Replay(arguments) => arguments.run(),
-    }
-}
-
-/// Where and how games are played.
-#[derive(Debug, Args)]
-struct Machine {
-    /// Threads to play on [default: one a processor]; what is played does not depend on it
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
-    workers: Option<u16>,
-    /// Where networks are computed
-    #[arg(long, value_enum, value_name = "DEVICE", default_value = "cpu")]
-    device: DeviceName,
-}
-
-impl Machine {
-    fn workers(&self) -> usize {
-        let all = || thread::available_parallelism().map_or(1, usize::from);
-        self.workers.map_or_else(all, usize::from)
-    }
-
-    fn device(&self) -> anyhow::Result<Device> {
-        // Workers have one thread each; more would get into each other's way.
-        tch::set_num_threads(1);
-        Ok(device::find(self.device)?)
     }
 }
 

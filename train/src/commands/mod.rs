@@ -4,10 +4,14 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+mod analyze;
 mod bench;
 mod doctor;
+mod engine;
 mod evaluate;
+mod machine;
 mod new_file;
+mod play;
 mod replay;
 mod report;
 mod rules;
@@ -53,6 +57,12 @@ enum Command {
     Replay(replay::Command),
     /// Tells of a run in one HTML file
     Report(report::ReportArguments),
+    /// Plays against you in the terminal
+    Play(play::PlayArguments),
+    /// Answers a line protocol, for programs that show games (docs/protocol.md)
+    Engine(engine::EngineArguments),
+    /// Analyses positions given as JSON lines, many at a time, for scripts and servers
+    Analyze(analyze::AnalyzeArguments),
 }
 
 /// Runs a command. An `Err` is a failure to be printed in one line; a command
@@ -74,5 +84,8 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Command::Evaluate(command) => evaluate::run(command),
         Command::Replay(command) => replay::run(command),
         Command::Report(arguments) => report::run(arguments),
+        Command::Play(arguments) => play::run(arguments),
+        Command::Engine(arguments) => engine::run(arguments),
+        Command::Analyze(arguments) => analyze::run(arguments),
     }
 }

@@ -14,9 +14,8 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 pub(super) mod answers;
-pub(super) mod show;
 
-pub(super) use show::{draw, wants_colour};
+use crate::front_ends::board::{draw, wants_colour};
 
 use answers::{Output, answer, answer_lines, verdict};
 
@@ -307,11 +306,11 @@ impl StartArguments {
 impl ShowArguments {
     fn run(&self) -> anyhow::Result<ExitCode> {
         let rules = self.rules.load()?;
-        let colour = show::wants_colour();
-        let draw = |text: &str| Ok(show::draw(&Position::parse(text, &rules)?, &rules, colour));
+        let colour = wants_colour();
+        let drawn = |text: &str| Ok(draw(&Position::parse(text, &rules)?, &rules, colour));
         match self.position.text.as_str() {
-            "-" => answer_lines("\n", draw),
-            text => answer(text, draw),
+            "-" => answer_lines("\n", drawn),
+            text => answer(text, drawn),
         }
     }
 }

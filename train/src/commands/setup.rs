@@ -10,10 +10,11 @@ use cyvasse_selfplay::{Purpose, derive};
 use rayon::ThreadPoolBuilder;
 use tch::Device;
 
+use super::rules::RulesArgument;
 use super::rules::answers::{Output, answer, is_closed_pipe};
-use super::rules::{RulesArgument, show};
 use crate::checkpoints::{find_checkpoint, load_play_net, load_setup_net};
 use crate::evaluation::setup_quality::{Diversity, Marginals};
+use crate::front_ends::board::{draw_setup, wants_colour};
 use crate::setups::{Critic, NetCritic, Start};
 
 const EXAMPLES: &str = "\
@@ -193,9 +194,9 @@ impl ShowArguments {
         let builder = self.common.load()?;
         let samples = builder.sample(builder.seat, self.samples.max(self.count))?;
         let mut output = Output::new();
-        let colour = show::wants_colour();
+        let colour = wants_colour();
         for sample in &samples[..self.count as usize] {
-            output.line(&show::draw_setup(&sample.setup, colour))?;
+            output.line(&draw_setup(&sample.setup, colour))?;
             output.line(&format!(
                 "log-probability {:.2}: {}\n",
                 sample.log_probability, sample.setup

@@ -14,6 +14,11 @@ pub(super) const INTERRUPTED: u8 = 130;
 /// A flag that the first Ctrl-C sets, to ask for a clean stop; the second ends
 /// the process.
 pub(super) fn stop_flag() -> anyhow::Result<Arc<AtomicBool>> {
+    flag_that_says("stopping; once more to end at once")
+}
+
+/// The same, with another word to whoever has asked.
+pub(super) fn flag_that_says(message: &'static str) -> anyhow::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     let asked = stop.clone();
     let handler = move || {
@@ -22,7 +27,7 @@ pub(super) fn stop_flag() -> anyhow::Result<Arc<AtomicBool>> {
         }
         if !is_quiet() {
             // The terminal may be gone.
-            let _ = writeln!(std::io::stderr(), "stopping; once more to end at once");
+            let _ = writeln!(std::io::stderr(), "{message}");
         }
     };
     ctrlc::set_handler(handler).context("cannot listen for Ctrl-C")?;

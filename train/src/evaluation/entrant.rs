@@ -7,7 +7,9 @@ use cyvasse_env::{Rules, SetupSpace};
 use cyvasse_models::checkpoint::{self, CheckpointError};
 use cyvasse_models::{InferenceNet, NetEvaluator};
 use cyvasse_selfplay::players::alphabeta::Limit;
-use cyvasse_selfplay::players::{AlphaBeta, Greedy, Player, Random, RawPolicy, Rollouts, Searcher};
+use cyvasse_selfplay::players::{
+    AlphaBeta, Errant, Greedy, Player, Random, RawPolicy, Rollouts, Searcher,
+};
 use cyvasse_selfplay::search::{GumbelSettings, PolicySettings, PuctSettings, SearchSettings};
 use tch::Device;
 use thiserror::Error;
@@ -110,9 +112,27 @@ impl Entrant {
         }
     }
 
+    /// An agent's network for a search of the caller's own; copies share weights.
+    /// `None` for a player without a network.
+    #[must_use]
+    pub fn evaluator(&self) -> Option<NetEvaluator> {
+        match &self.kind {
+            Loaded::Agent(agent) => Some(NetEvaluator::new(agent.net.share(), self.rules.clone())),
+            _ => None,
+        }
+    }
+
     /// A copy of the player for a worker; copies share weights.
     #[must_use]
     pub fn player(&self) -> Box<dyn Player> {
+        let player = self.faultless();
+        match self.spec.errors {
+            0 => player,
+            percent => Box::new(Errant::new(player, percent)),
+        }
+    }
+
+    fn faultless(&self) -> Box<dyn Player> {
         let rules = self.rules.clone();
         match &self.kind {
             Loaded::Random => Box::new(Random),
@@ -145,8 +165,10 @@ pub fn pinned(spec: &PlayerSpec) -> Result<PlayerSpec, EntrantError> {
     Ok(spec)
 }
 
-/// The settings of an agent's search at its strongest: without noise.
-fn search_settings(search: AgentSearch) -> Option<SearchSettings> {
+/// The settings of an agent's search at its strongest: without noise. `None` where
+/// it does not search.
+#[must_use]
+pub fn search_settings(search: AgentSearch) -> Option<SearchSettings> {
     let (simulations, policy) = match search {
         AgentSearch::Policy => return None,
         AgentSearch::Gumbel(simulations) => {

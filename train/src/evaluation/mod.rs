@@ -16,7 +16,7 @@ mod suite;
 mod tally;
 
 pub use contest::Contest;
-pub use entrant::{Entrant, EntrantError, pinned};
+pub use entrant::{Entrant, EntrantError, pinned, search_settings};
 pub use ladder::{Contender, Ladder, LadderError, LadderPlan, LadderReport};
 pub use matches::{Match, MatchError, PlayedGame, PlayedPair, play_match};
 pub use playout::{Pairing, Pilots, score_of};

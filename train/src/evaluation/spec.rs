@@ -18,6 +18,9 @@
 //! setups=FILE       one of those in the file, one a line, between comments (`#`)
 //! ```
 //!
+//! And `errors=20`: in so many of a hundred turns it plays at random, for people who
+//! want to win.
+//!
 //! An agent is all that its checkpoint holds: where that has a setup network,
 //! `own` is what it does unless told otherwise, since a run that learns setups
 //! learns its play for them, and whoever asks whether one checkpoint is better
@@ -45,6 +48,8 @@ pub struct PlayerSpec {
     pub kind: PlayerKind,
     /// Where it takes its homelands from.
     pub setups: SetupChoice,
+    /// In how many of a hundred turns it plays at random, 0 to 100.
+    pub errors: u8,
 }
 
 /// How a player chooses actions.
@@ -174,6 +179,7 @@ impl FromStr for PlayerSpec {
             }
             Some(file) => SetupChoice::File(file.into()),
         };
+        let errors = options.count("errors", 100)?.map_or(0, |percent| percent as u8);
         let kind = match kind {
             "random" => PlayerKind::Random,
             "greedy" => PlayerKind::Greedy,
@@ -189,7 +195,7 @@ impl FromStr for PlayerSpec {
             _ => agent(path, &mut options)?,
         };
         options.finish()?;
-        Ok(PlayerSpec { kind, setups })
+        Ok(PlayerSpec { kind, setups, errors })
     }
 }
 
@@ -255,7 +261,7 @@ impl PlayerSpec {
             (SetupChoice::Usual, None) => SetupChoice::Uniform,
             (said, _) => said.clone(),
         };
-        PlayerSpec { kind: self.kind.clone(), setups }
+        PlayerSpec { setups, ..self.clone() }
     }
 
     /// Whether what is played depends on the clock, and with it on the machine
@@ -304,6 +310,9 @@ impl fmt::Display for PlayerSpec {
             SetupChoice::Uniform if mark == '?' => options.push("setups=uniform".into()),
             SetupChoice::Uniform | SetupChoice::Usual => {}
         }
+        if self.errors > 0 {
+            options.push(format!("errors={}", self.errors));
+        }
         match options.is_empty() {
             true => f.write_str(&name),
             false => write!(f, "{name}{mark}{}", options.join(",")),
@@ -334,6 +343,8 @@ mod tests {
             "agent:x?search=policy,setups=own",
             "agent:x?simulations=8,setups=uniform",
             "agent:x?simulations=8,setups=mine.txt",
+            "agent:x?search=policy,setups=uniform,errors=20",
+            "greedy:errors=100",
         ] {
             assert_eq!(text.parse::<PlayerSpec>().unwrap().to_string(), text);
         }
@@ -355,6 +366,7 @@ mod tests {
         assert!(error("alphabeta:depth").contains("expected `key=value`"));
         assert!(error("random:depth=1").contains("has no option `depth`"));
         assert!(error("greedy:setups=own").contains("greedy has no setup network"));
+        assert!(error("greedy:errors=101").contains("from 1 to 100"));
         assert!(error("greedy:").contains("`` is no option"));
         assert!(error("rollouts").contains("needs `simulations`"));
         assert!(error("agent").contains("needs a path"));

@@ -1,6 +1,8 @@
 //! Helpers that several tests share.
 #![allow(dead_code)] // not every test uses all of them
 
+pub(crate) mod talk;
+
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 

@@ -151,9 +151,9 @@ impl LadderArguments {
             Some(CheckpointSetups::Uniform) => SetupChoice::Uniform,
             None => SetupChoice::Usual,
         };
-        let spec = PlayerSpec { kind: kind(&self.run), setups }.settled();
+        let spec = PlayerSpec { kind: kind(&self.run), setups, errors: 0 }.settled();
         // The name stays right when the run directory is moved.
-        let name = PlayerSpec { kind: kind(Path::new("")), setups: spec.setups.clone() };
+        let name = PlayerSpec { kind: kind(Path::new("")), ..spec.clone() };
         Contender { name: name.to_string(), spec, round: Some(round) }
     }
 }

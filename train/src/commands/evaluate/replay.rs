@@ -7,8 +7,8 @@ use anyhow::Context;
 
 use super::load_rules;
 use crate::commands::rules::answers::tell;
-use crate::commands::rules::{draw, wants_colour};
 use crate::evaluation::read_games;
+use crate::front_ends::board::{draw, wants_colour};
 
 /// What `cyvasse evaluate replay` is given.
 #[derive(Debug, clap::Args)]

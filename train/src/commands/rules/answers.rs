@@ -1,18 +1,15 @@
 //! Questions in, answers out: one text given as an argument, or one from each
 //! line of standard input.
 
-use std::io::{self, BufRead, BufReader, BufWriter, Read, StdoutLock, Write};
+use std::io::{self, BufReader, BufWriter, StdoutLock, Write};
 use std::process::ExitCode;
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, anyhow};
 
+use crate::front_ends::line_input::{line_text, read_line};
 use crate::one_line;
 
 const BUFFER: usize = 1 << 16;
-
-/// Room for a position with more actions than any game lasts; what is longer
-/// is not kept in memory.
-const LONGEST_LINE: usize = 1 << 20;
 
 /// Answers a text, or the lines of standard input if it is `-`. What is wrong
 /// with the text is an error; what is wrong with a line is its answer.
@@ -57,7 +54,11 @@ pub(super) fn answer_lines(
     while read_line(&mut input, &mut line).context("cannot read standard input")? {
         output.text(separator)?;
         separator = between;
-        let answer = line_text(&line).and_then(&answer);
+        let answer = match line_text(&line) {
+            Ok("") => Err(anyhow!("the line is empty")),
+            Ok(text) => answer(text),
+            Err(error) => Err(error.into()),
+        };
         if answer.is_err() {
             code = ExitCode::FAILURE;
         }
@@ -70,33 +71,6 @@ pub(super) fn answer_lines(
     }
     output.flush()?;
     Ok(code)
-}
-
-/// Reads a line without its end; of one that is too long, just more than is
-/// allowed. Whether there was one.
-fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
-    line.clear();
-    let limit = LONGEST_LINE as u64 + 1;
-    if input.by_ref().take(limit).read_until(b'\n', line)? == 0 {
-        return Ok(false);
-    }
-    if line.pop_if(|byte| *byte == b'\n').is_some() {
-        line.pop_if(|byte| *byte == b'\r');
-    } else if line.len() > LONGEST_LINE {
-        input.skip_until(b'\n')?;
-    }
-    Ok(true)
-}
-
-fn line_text(line: &[u8]) -> anyhow::Result<&str> {
-    if line.len() > LONGEST_LINE {
-        bail!("the line is longer than {LONGEST_LINE} bytes");
-    }
-    match str::from_utf8(line) {
-        Ok("") => bail!("the line is empty"),
-        Ok(text) => Ok(text),
-        Err(_) => bail!("the line is not UTF-8 text"),
-    }
 }
 
 /// Writes a text to standard output. That nobody reads it any more, as in
