@@ -12,6 +12,7 @@ mod averaging;
 pub mod checkpoint;
 mod config;
 mod evaluator;
+pub mod export;
 mod heads;
 mod inference;
 mod init;

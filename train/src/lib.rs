@@ -6,6 +6,7 @@ pub mod commands;
 pub mod config;
 pub mod device;
 pub mod evaluation;
+pub mod export;
 pub mod front_ends;
 pub mod learning;
 pub mod machine;

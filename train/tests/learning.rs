@@ -2,58 +2,20 @@
 
 use std::sync::Arc;
 
-use cyvasse_env::{
-    ACTION_COUNT, Game, Outcome, Position, Rules, SetupSpace, Side, encode, mirror_index,
-    mirror_planes,
-};
+use cyvasse_env::{ACTION_COUNT, Outcome, Rules, Side, encode, mirror_index, mirror_planes};
 use cyvasse_models::optim::{Optimizer, OptimizerConfig};
 use cyvasse_models::{Net, NetConfig};
+use cyvasse_selfplay::GameRecord;
 use cyvasse_selfplay::replay::{Shard, ShardHeader, write_shard};
-use cyvasse_selfplay::{GameId, GameRecord, MoverValue, PlyKind, PlyRecord, SetupSource};
 use cyvasse_train::config::TrainingConfig;
 use cyvasse_train::learning::{Batch, Sample, Trainer, samples_of};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use tch::Device;
 
-/// Random games with a policy target on a few legal actions of each ply.
-fn random_games(rules: &Arc<Rules>, count: u32) -> Vec<GameRecord> {
-    let space = SetupSpace::new(rules);
-    let mut rng = ChaCha8Rng::seed_from_u64(3);
-    (0..count)
-        .map(|slot| {
-            let setups = [space.sample(&mut rng), space.sample(&mut rng)];
-            let mut game = Game::new(rules.clone(), Position::start(&setups[0], &setups[1]));
-            let mut plies = Vec::new();
-            while game.outcome().is_none() {
-                let mut actions = Vec::new();
-                game.legal_actions(&mut actions);
-                let action = actions[rng.random_range(0..actions.len())];
-                let share = 1.0 / actions.len().min(4) as f32;
-                plies.push(PlyRecord {
-                    kind: PlyKind::Full,
-                    action,
-                    policy: actions.iter().take(4).map(|&action| (action, share)).collect(),
-                    root_value: MoverValue::new(0.5),
-                    proven: false,
-                    simulations: 1,
-                    network_step: 0,
-                });
-                game.play(action).unwrap();
-            }
-            let outcome = game.outcome().unwrap();
-            let id = GameId { slot, sequence: 0 };
-            GameRecord {
-                id,
-                setups,
-                sources: [SetupSource::Uniform; 2],
-                plies,
-                outcome,
-                resigned: false,
-            }
-        })
-        .collect()
-}
+mod common;
+
+use common::random_games;
 
 fn samples(lambda: f32) -> (Arc<Rules>, Vec<GameRecord>, Vec<Sample>) {
     let rules = Arc::new(Rules::iron_throne());

@@ -7,32 +7,32 @@ use crate::net::Net;
 
 /// Weights and bias of a convolution or a linear map, on the CPU.
 #[derive(Debug)]
-pub(super) struct Affine {
-    pub(super) outputs: usize,
-    pub(super) inputs: usize,
+pub(crate) struct Affine {
+    pub(crate) outputs: usize,
+    pub(crate) inputs: usize,
     /// Side of the kernel; 1 for a linear map.
-    pub(super) kernel: usize,
+    pub(crate) kernel: usize,
     /// `[outputs, inputs, kernel, kernel]`.
-    pub(super) weight: Vec<f32>,
+    pub(crate) weight: Vec<f32>,
     /// `[outputs]`.
-    pub(super) bias: Vec<f32>,
+    pub(crate) bias: Vec<f32>,
 }
 
 /// All layers of a network.
 #[derive(Debug)]
-pub(super) struct Folded {
-    pub(super) stem: Affine,
+pub(crate) struct Folded {
+    pub(crate) stem: Affine,
     /// First and second convolution of each block.
-    pub(super) tower: Vec<[Affine; 2]>,
-    pub(super) policy_mix: Affine,
-    pub(super) policy_out: Affine,
-    pub(super) value_mix: Affine,
-    pub(super) value_hidden: Affine,
-    pub(super) value_out: Affine,
+    pub(crate) tower: Vec<[Affine; 2]>,
+    pub(crate) policy_mix: Affine,
+    pub(crate) policy_out: Affine,
+    pub(crate) value_mix: Affine,
+    pub(crate) value_hidden: Affine,
+    pub(crate) value_out: Affine,
 }
 
 impl Folded {
-    pub(super) fn new(net: &Net) -> Self {
+    pub(crate) fn new(net: &Net) -> Self {
         tch::no_grad(|| Self {
             stem: fold(&net.stem),
             tower: net.tower.iter().map(|b| [fold(&b.first), fold(&b.second)]).collect(),
@@ -70,7 +70,7 @@ fn affine(weight: &Tensor, bias: &Tensor) -> Affine {
 }
 
 /// The values of a tensor in the order of its indices.
-pub(super) fn values(tensor: &Tensor) -> Vec<f32> {
+pub(crate) fn values(tensor: &Tensor) -> Vec<f32> {
     let flat = tensor.to_device(Device::Cpu).to_kind(Kind::Float).contiguous().view(-1);
     Vec::try_from(flat).expect("f32 on the CPU")
 }

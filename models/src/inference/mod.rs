@@ -8,7 +8,7 @@
 
 mod cpu;
 mod dense;
-mod folded;
+pub(crate) mod folded;
 mod lanes;
 mod libtorch;
 mod server;

@@ -142,7 +142,13 @@ impl SetupNet {
         Ok(finished.collect())
     }
 
-    fn outputs_at(&self, step: usize, features: &[f32]) -> Vec<f32> {
+    /// The network's outputs after some prefixes of `step` tokens each: 11 for each
+    /// row of [`SETUP_FEATURES`]. The logits of the next token are their sums with the
+    /// logarithms of its uniform probabilities, and only legal tokens count.
+    ///
+    /// # Panics
+    /// When `features` are no whole rows, or `step` is over 63.
+    pub fn outputs_at(&self, step: usize, features: &[f32]) -> Vec<f32> {
         let features = Tensor::from_slice(features)
             .view([1, -1, SETUP_FEATURES as i64])
             .to_device(self.device());

@@ -3,6 +3,7 @@
 
 mod checkpoint;
 mod common;
+mod export;
 mod inference;
 mod optimizer;
 mod parity;

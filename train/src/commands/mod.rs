@@ -9,6 +9,7 @@ mod bench;
 mod doctor;
 mod engine;
 mod evaluate;
+mod export;
 mod machine;
 mod new_file;
 mod play;
@@ -63,6 +64,8 @@ enum Command {
     Engine(engine::EngineArguments),
     /// Analyses positions given as JSON lines, many at a time, for scripts and servers
     Analyze(analyze::AnalyzeArguments),
+    /// Writes a checkpoint's networks for other programs: ONNX, TorchScript, safetensors
+    Export(export::ExportArguments),
 }
 
 /// Runs a command. An `Err` is a failure to be printed in one line; a command
@@ -87,5 +90,6 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Command::Play(arguments) => play::run(arguments),
         Command::Engine(arguments) => engine::run(arguments),
         Command::Analyze(arguments) => analyze::run(arguments),
+        Command::Export(arguments) => export::run(arguments),
     }
 }

@@ -321,11 +321,15 @@ mod tests {
             // The evaluation of the root is no simulation; a batch may go over.
             assert!(thought.visits as usize + 1 + 64 >= positions, "{}", thought.visits);
             let visits: u32 = thought.lines.iter().map(|line| line.visits).sum();
-            assert_eq!((visits, thought.lines.len()), (thought.visits, course.legal_actions().len()));
+            assert_eq!(
+                (visits, thought.lines.len()),
+                (thought.visits, course.legal_actions().len())
+            );
             assert_eq!(thought.lines[0].actions[0], thought.result.best);
             let kept = thought.lines[0].visits;
             course.play(thought.result.best).unwrap();
-            let thought = thinker.think(&course, &manner(Some(2)), 1, &AtomicBool::new(false), |_| {});
+            let thought =
+                thinker.think(&course, &manner(Some(2)), 1, &AtomicBool::new(false), |_| {});
             let thought = thought.unwrap();
             // A simulation of the action was its first look at the state after it.
             assert!(thought.visits >= kept.saturating_sub(1), "{kept} {}", thought.visits);

@@ -20,5 +20,5 @@ pub use progress::{Reporter, be_quiet};
 pub(crate) use progress::{SetOnDrop, is_quiet};
 pub(crate) use progress_file::seconds_now;
 pub use progress_file::{PROGRESS_FILE, ProgressNote, WorkEnd};
-pub use run_dir::{LADDER_FILE, RunDir, RunDirError, checkpoint_of, checkpoints_of};
+pub use run_dir::{LADDER_FILE, RunDir, RunDirError, checkpoint_of, checkpoints_of, write_folder};
 pub use train::{RunEnd, RunOptions, train};

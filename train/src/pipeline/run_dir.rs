@@ -167,10 +167,7 @@ impl RunDir {
         folder: &Path,
         fill: impl FnOnce(&Path) -> Result<(), E>,
     ) -> Result<(), E> {
-        let temporary = temporary(folder);
-        fs::create_dir(&temporary).map_err(io_error("create", &temporary))?;
-        fill(&temporary)?;
-        Ok(commit(&temporary, folder)?)
+        write_folder(folder, fill)
     }
 
     /// The newest round with a whole state.
@@ -236,6 +233,25 @@ impl RunDir {
     fn rounds(&self, folder: &str) -> Result<Vec<u32>, RunDirError> {
         rounds(&self.path, folder)
     }
+}
+
+/// Makes a folder that is whole or not there: `fill` writes into a temporary one
+/// beside it, which takes its name in the end and is removed if `fill` fails.
+///
+/// # Errors
+/// What `fill` returns, a folder with something in it, or a system that refuses.
+pub fn write_folder<E: From<RunDirError>>(
+    folder: &Path,
+    fill: impl FnOnce(&Path) -> Result<(), E>,
+) -> Result<(), E> {
+    let temporary = temporary(folder);
+    fs::create_dir(&temporary).map_err(io_error("create", &temporary))?;
+    let made = fill(&temporary).and_then(|()| Ok(commit(&temporary, folder)?));
+    if made.is_err() {
+        // The first error is the one to tell.
+        let _ = fs::remove_dir_all(&temporary);
+    }
+    made
 }
 
 /// The rounds with a checkpoint of the run in a folder, in their order; the run
@@ -338,6 +354,23 @@ mod tests {
         assert!(matches!(RunDir::open(&path), Err(RunDirError::Locked(_))));
         drop(run);
         RunDir::open(&path).unwrap();
+    }
+
+    #[test]
+    fn a_folder_is_whole_or_not_there() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = parent.path().join("folder");
+        let failed = write_folder(&folder, |folder| -> anyhow::Result<()> {
+            fs::write(folder.join("first"), "1")?;
+            anyhow::bail!("the second cannot be written")
+        });
+        assert_eq!(failed.unwrap_err().to_string(), "the second cannot be written");
+        assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0);
+        let fill = |folder: &Path| -> anyhow::Result<()> { Ok(fs::write(folder.join("x"), "1")?) };
+        write_folder(&folder, fill).unwrap();
+        assert!(folder.join("x").exists());
+        write_folder(&folder, fill).unwrap_err();
+        assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 1);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use thiserror::Error;
 
 use crate::config::{ConfigError, read_rules};
 use crate::evaluation::LadderReport;
-use crate::evaluation::ladder::{ResultsError, collect, contenders_of, read as read_ladder};
+use crate::evaluation::ladder::ResultsError;
 use crate::pipeline::LADDER_FILE;
 use crate::replay::{Calibration, CalibrationBin};
 
@@ -174,7 +174,7 @@ impl Report {
         Ok(Report {
             run: run.into(),
             rules: rules.name.clone(),
-            ladder: read_ladder_report(&run.join(LADDER_FILE))?,
+            ladder: LadderReport::read(&run.join(LADDER_FILE))?,
             calibration: calibration(&newest),
             marginals: marginals(&newest, &rules),
             games: chosen(&newest).into_iter().map(|(round, game)| shown(*round, game)).collect(),
@@ -202,20 +202,6 @@ fn read_metrics(path: &Path) -> Result<Vec<Round>, ReportError> {
     // A last line without an end is still being written, or never was.
     let whole = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
     whole.enumerate().map(round).collect()
-}
-
-/// The ratings of the newest ladder in a file; `None` where there is none.
-///
-/// # Errors
-/// A file that is no ladder's.
-pub fn read_ladder_report(path: &Path) -> Result<Option<LadderReport>, ReportError> {
-    let mut batches = read_ladder(path)?;
-    // Of the newest origin only: those of others were of other players.
-    let newest = batches.last().map(|batch| batch.origin.clone());
-    batches.retain(|batch| Some(&batch.origin) == newest.as_ref());
-    let contenders = contenders_of(&batches);
-    let some = !contenders.is_empty();
-    Ok(some.then(|| LadderReport::new(&contenders, &collect(&contenders, &batches))))
 }
 
 /// What became of the games of a shard.

@@ -16,7 +16,7 @@ use crate::machine;
 use crate::pipeline::{
     FINAL_FILE, LADDER_FILE, ProgressNote, RunDirError, WorkEnd, read_metrics, seconds_now,
 };
-use crate::report::data::{ReportError, read_ladder_report};
+use crate::report::data::ReportError;
 use crate::setups::SetupsConfig;
 
 pub use page::in_words;
@@ -141,7 +141,7 @@ impl Status {
             rounds_done,
             rounds: config.as_ref().map(|config| config.run.rounds),
             final_matches: final_matches.ok().and_then(|text| serde_json::from_str(&text).ok()),
-            ladder: read_ladder_report(&run.join(LADDER_FILE))?,
+            ladder: LadderReport::read(&run.join(LADDER_FILE))?,
             disk_used_bytes: machine::disk_used(run),
             disk_free_bytes: machine::disk_free(run).ok(),
             problems: Vec::new(),

@@ -6,12 +6,15 @@ pub(crate) mod talk;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use cyvasse_env::Rules;
+use cyvasse_env::{Game, Position, Rules, SetupSpace};
 use cyvasse_models::{
     Net, NetConfig, SETUP_ENCODING_VERSION, SetupNet, SetupNetConfig, checkpoint,
 };
+use cyvasse_selfplay::{GameId, GameRecord, MoverValue, PlyKind, PlyRecord, SetupSource};
 use cyvasse_train::checkpoints::{PLAY_NET, SETUP_NET, made_for};
 use cyvasse_train::evaluation::{Contest, Entrant, MatchError, PlayedPair, Tally};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 use tch::Device;
 use tempfile::TempDir;
 
@@ -43,6 +46,45 @@ pub(crate) fn untrained(rules: &Rules) -> TempDir {
     checkpoint::save(&folder.path().join(PLAY_NET), &play, &made_for(rules), 0).unwrap();
     checkpoint::save(&folder.path().join(SETUP_NET), &setup, &made_for(rules), 0).unwrap();
     folder
+}
+
+/// Random games with a policy target on a few legal actions of each ply.
+pub(crate) fn random_games(rules: &Arc<Rules>, count: u32) -> Vec<GameRecord> {
+    let space = SetupSpace::new(rules);
+    let mut rng = ChaCha8Rng::seed_from_u64(3);
+    (0..count)
+        .map(|slot| {
+            let setups = [space.sample(&mut rng), space.sample(&mut rng)];
+            let mut game = Game::new(rules.clone(), Position::start(&setups[0], &setups[1]));
+            let mut plies = Vec::new();
+            while game.outcome().is_none() {
+                let mut actions = Vec::new();
+                game.legal_actions(&mut actions);
+                let action = actions[rng.random_range(0..actions.len())];
+                let share = 1.0 / actions.len().min(4) as f32;
+                plies.push(PlyRecord {
+                    kind: PlyKind::Full,
+                    action,
+                    policy: actions.iter().take(4).map(|&action| (action, share)).collect(),
+                    root_value: MoverValue::new(0.5),
+                    proven: false,
+                    simulations: 1,
+                    network_step: 0,
+                });
+                game.play(action).unwrap();
+            }
+            let outcome = game.outcome().unwrap();
+            let id = GameId { slot, sequence: 0 };
+            GameRecord {
+                id,
+                setups,
+                sources: [SetupSource::Uniform; 2],
+                plies,
+                outcome,
+                resigned: false,
+            }
+        })
+        .collect()
 }
 
 /// Plays a match of so many pairs.

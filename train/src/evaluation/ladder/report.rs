@@ -1,8 +1,10 @@
 //! What a ladder says: ratings, the pay-off matrix, and where the two disagree.
 
+use std::path::Path;
+
 use serde::Serialize;
 
-use super::Contender;
+use super::{Contender, ResultsError, collect, contenders_of, read};
 use crate::evaluation::statistics::{Fit, Results, nash_average, share_of_elo, two_sided_quantile};
 
 /// What the results of a ladder say.
@@ -58,6 +60,20 @@ pub struct Surprise {
 }
 
 impl LadderReport {
+    /// The report on a file of results; `None` if there are none. Only those of the
+    /// newest origin count: those of others were of other players.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or with a line that is no result.
+    pub fn read(path: &Path) -> Result<Option<LadderReport>, ResultsError> {
+        let mut batches = read(path)?;
+        let newest = batches.last().map(|batch| batch.origin.clone());
+        batches.retain(|batch| Some(&batch.origin) == newest.as_ref());
+        let contenders = contenders_of(&batches);
+        let some = !contenders.is_empty();
+        Ok(some.then(|| LadderReport::new(&contenders, &collect(&contenders, &batches))))
+    }
+
     /// The report on some results.
     #[must_use]
     pub fn new(contenders: &[Contender], results: &Results) -> LadderReport {
