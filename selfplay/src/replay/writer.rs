@@ -148,6 +148,8 @@ fn fill(path: &Path, header: &ShardHeader, columns: &Columns) -> Attempt<()> {
     };
     let mut options = File::with_options();
     options.with_fcpl(|plist| plist.userblock(schema::SEAL_BYTES as u64));
+    // The name is temporary and this process's own: nobody is to be kept out.
+    options.with_fapl(|access| access.file_locking(false));
     let file = options.create(path).map_err(at("create the file"))?;
     write_header(&file, header)?;
     write_columns(&file, columns)?;

@@ -163,6 +163,19 @@ impl ProgressFile {
     }
 }
 
+impl Drop for ProgressFile {
+    /// Work that ends without a word failed before it was under way, or panicked.
+    fn drop(&mut self) {
+        self.change(|note| {
+            let open = note.end.is_none();
+            if open {
+                note.end = Some(WorkEnd::Failed("it gave up; it said why where it ran".into()));
+            }
+            open
+        });
+    }
+}
+
 /// Seconds since 1970.
 pub(crate) fn seconds_now() -> f64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
@@ -203,9 +216,14 @@ mod tests {
         let note = ProgressNote::read(folder.path()).unwrap();
         assert_eq!((note.done, &note.end), (31, &Some(WorkEnd::Failed("no disk".into()))));
         assert_eq!(note.is_alive(), Some(true));
-        let other =
-            ProgressNote { process_start: note.process_start.map(|start| start + 1), ..note };
+        let process_start = note.process_start.map(|start| start + 1);
+        let other = ProgressNote { process_start, ..note.clone() };
         assert_eq!(other.is_alive(), Some(false));
         assert_eq!(ProgressNote { host: "elsewhere".into(), ..other }.is_alive(), None);
+        drop(file);
+        assert_eq!(ProgressNote::read(folder.path()).unwrap().end, note.end);
+        drop(ProgressFile::begin(folder.path()));
+        let end = ProgressNote::read(folder.path()).unwrap().end;
+        assert!(matches!(end, Some(WorkEnd::Failed(_))), "{end:?}");
     }
 }
