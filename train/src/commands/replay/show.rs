@@ -90,7 +90,7 @@ impl ShowArguments {
     }
 
     fn find(&self) -> anyhow::Result<Shown> {
-        let shards = find(&[self.path.clone()], self.rules.as_deref())?;
+        let shards = find(std::slice::from_ref(&self.path), self.rules.as_deref())?;
         let path = match self.round {
             Some(round) => self.path.join(format!("shards/round-{round:04}.h5")),
             None => shards.files.last().context("there is no shard")?.clone(),
