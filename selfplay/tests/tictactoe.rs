@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use cyvasse_env::{DrawReason, Outcome, Side};
 use cyvasse_selfplay::Proven;
-use cyvasse_selfplay::search::{Game, SearchSettings};
+use cyvasse_selfplay::search::{Game, Line, Search, SearchSettings};
 
 /// Marks of both sides, a bit a square.
 type Board = [u16; 2];
@@ -121,4 +121,37 @@ fn gumbel_never_gives_a_won_or_drawn_position_away() {
 #[test]
 fn puct_never_gives_a_won_or_drawn_position_away() {
     assert!(check_all(&common::puct(600)) > 0.95);
+}
+
+#[test]
+fn lines_are_lines_of_play_and_the_first_keeps_the_value() {
+    let mut solved = HashMap::new();
+    solve([0, 0], &mut solved);
+    let going_on = |board: &&Board| TicTacToe.outcome(board, 1).is_none();
+    for board in solved.keys().filter(going_on) {
+        let mut search = Search::new(TicTacToe, common::puct(600), *board, &[], 1);
+        assert!(!search.has_result() || search.lines(1, 9)[0].proven == Some(Proven::Win(1)));
+        common::run(&mut search, 4);
+        let lines = search.lines(9, 9);
+        assert_eq!(lines.len(), successors(board).count());
+        assert_eq!(lines.iter().map(|line| line.visits).sum::<u32>(), search.visits());
+        let worth = |line: &Line<u8>| match line.proven {
+            Some(Proven::Win(_)) => 1,
+            Some(Proven::Loss(_)) => -1,
+            Some(Proven::Draw(_)) | None => 0,
+        };
+        assert!(lines.is_sorted_by_key(|line| -worth(line)), "{lines:?}");
+        for (rank, line) in lines.iter().enumerate() {
+            let mut state = *board;
+            for &action in &line.actions {
+                assert_eq!(TicTacToe.outcome(&state, 1), None, "{line:?} goes on after the end");
+                assert!(successors(&state).any(|(legal, _)| legal == action), "{line:?}");
+                TicTacToe.play(&mut state, action);
+            }
+            let mut next = *board;
+            TicTacToe.play(&mut next, line.actions[0]);
+            assert!(rank > 0 || -solved[&next] == solved[board], "{board:?}: {line:?}");
+            assert!(line.proven.is_none() || worth(line) == -solved[&next], "{line:?}");
+        }
+    }
 }

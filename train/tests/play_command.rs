@@ -7,7 +7,9 @@ use std::path::Path;
 use std::process::{Command, ExitStatus};
 use std::sync::Arc;
 
-use cyvasse_env::{Action, Position, Rules, Setup, Side};
+use cyvasse_env::{Action, Game, Position, Rules, Setup, Side};
+use cyvasse_selfplay::players::AlphaBeta;
+use cyvasse_selfplay::players::alphabeta::Limit;
 use tempfile::TempDir;
 
 use common::talk::Talk;
@@ -122,42 +124,28 @@ fn a_game_is_played_taken_back_saved_resigned_and_loaded() {
 }
 
 #[test]
-fn a_game_goes_on_to_its_end() {
+fn a_game_goes_on_until_a_king_is_taken() {
     let rules = Arc::new(Rules::iron_throne());
     let mut talk = Talk::with(&mut command(&["--level", "full", "--setup", SETUP, "--seat", "b"]));
     talk.say("level 1");
     hear(&talk, "the opponent is level 1 (random) now");
-    // Black takes the king as soon as it can, and shuffles until then.
-    loop {
+    let mut player = AlphaBeta::new(rules.clone(), Limit::Depth(2));
+    let last = loop {
         let now = position(&mut talk, &rules);
-        assert_eq!(now.turn(), Side::Black);
-        let actions = legal(&now, &rules);
-        let taking = actions.iter().find(|&&action| now.captures_king(action));
-        let Some(action) = taking.or_else(|| actions.get(usize::from(now.plies()) % actions.len()))
-        else {
-            break;
-        };
+        assert!(now.turn() == Side::Black && now.plies() < 300, "{now}");
+        let action = player.think(&Game::new(rules.clone(), now.clone())).best;
         talk.say(&action.to_string());
-        talk.say("lost");
-        let heard = loop {
-            let line = talk.hear();
-            if line.starts_with("white has lost: ") || line.contains("`undo` takes back") {
-                break line;
-            }
-        };
-        let over = heard.contains("`undo`") || {
-            talk.say("board");
-            talk.say("lost");
-            hear(&talk, "white has lost: ");
-            false
-        };
-        if over || taking.is_some() {
-            break;
+        if now.captures_king(action) {
+            break now;
         }
-        if now.plies() > 300 {
-            return;
-        }
-    }
+    };
+    hear(&talk, "You have taken the king: you win!");
+    talk.say("hint");
+    hear(&talk, "the game is over");
+    talk.say("undo");
+    assert_eq!(position(&mut talk, &rules), last);
+    talk.say("hint");
+    assert!(hear(&talk, "hint: ").ends_with(" the king"));
     assert!(talk.end().1.success());
 }
 

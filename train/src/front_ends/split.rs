@@ -4,27 +4,30 @@
 use cyvasse_models::NetEvaluator;
 use cyvasse_selfplay::search::Cyvasse;
 use cyvasse_selfplay::{Evaluation, Evaluator, EvaluatorError, Request};
-use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
-/// Several evaluators with the same network, each on a thread of its own. The
-/// answers do not depend on their number.
+/// Several evaluators with the same network: the first works on the caller's thread,
+/// each of the others on one of its own. The answers do not depend on their number.
 pub struct SplitEvaluator {
-    parts: Vec<NetEvaluator>,
+    first: NetEvaluator,
+    others: Vec<NetEvaluator>,
     pool: ThreadPool,
 }
 
-/// Positions that are not worth waking another thread for.
-const SMALLEST_PART: usize = 4;
+/// Fewer positions are not worth waking another thread for.
+const SMALLEST_PART: usize = 12;
 
 impl SplitEvaluator {
-    /// An evaluator of these parts, at least one.
+    /// An evaluator of these parts.
     ///
     /// # Errors
     /// Threads that the system refuses.
-    pub fn new(parts: Vec<NetEvaluator>) -> Result<SplitEvaluator, ThreadPoolBuildError> {
-        let pool = ThreadPoolBuilder::new().num_threads(parts.len()).build()?;
-        Ok(SplitEvaluator { parts, pool })
+    pub fn new(
+        first: NetEvaluator,
+        others: Vec<NetEvaluator>,
+    ) -> Result<SplitEvaluator, ThreadPoolBuildError> {
+        let pool = ThreadPoolBuilder::new().num_threads(others.len().max(1)).build()?;
+        Ok(SplitEvaluator { first, others, pool })
     }
 }
 
@@ -34,17 +37,19 @@ impl Evaluator<Cyvasse> for SplitEvaluator {
         requests: &[Request<'_, Cyvasse>],
         answers: &mut [Evaluation],
     ) -> Result<(), EvaluatorError> {
-        let share = requests.len().div_ceil(self.parts.len()).max(SMALLEST_PART);
-        if share >= requests.len() {
-            return self.parts[0].evaluate(requests, answers);
-        }
-        let (pool, parts) = (&self.pool, &mut self.parts);
-        pool.install(|| {
-            let shares = requests.par_chunks(share).zip(answers.par_chunks_mut(share));
-            parts
-                .par_iter_mut()
-                .zip(shares)
-                .try_for_each(|(part, (requests, answers))| part.evaluate(requests, answers))
-        })
+        let share = requests.len().div_ceil(1 + self.others.len()).max(SMALLEST_PART);
+        let mut shares = requests.chunks(share).zip(answers.chunks_mut(share));
+        let Some((requests, answers)) = shares.next() else { return Ok(()) };
+        let mut results: Vec<Result<(), EvaluatorError>> =
+            self.others.iter().map(|_| Ok(())).collect();
+        let first = &mut self.first;
+        let own = self.pool.in_place_scope(|scope| {
+            let others = self.others.iter_mut().zip(shares).zip(&mut results);
+            for ((part, (requests, answers)), result) in others {
+                scope.spawn(move |_| *result = part.evaluate(requests, answers));
+            }
+            first.evaluate(requests, answers)
+        });
+        results.into_iter().fold(own, |all, result| all.and(result))
     }
 }

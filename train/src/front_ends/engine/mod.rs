@@ -108,8 +108,9 @@ pub fn run(
 }
 
 fn evaluator(entrant: &Entrant, threads: usize) -> Result<SplitEvaluator, EngineError> {
-    let parts: Option<Vec<_>> = (0..threads).map(|_| entrant.evaluator()).collect();
-    Ok(SplitEvaluator::new(parts.ok_or(EngineError::NoNetwork)?)?)
+    let first = entrant.evaluator().ok_or(EngineError::NoNetwork)?;
+    let others = (1..threads).filter_map(|_| entrant.evaluator()).collect();
+    Ok(SplitEvaluator::new(first, others)?)
 }
 
 /// What the engine does.

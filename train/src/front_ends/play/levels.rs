@@ -47,9 +47,9 @@ impl Level {
     /// How an agent searches, and how often in a hundred turns it plays at random.
     fn of_agent(self) -> (AgentSearch, u8) {
         match self.0 {
-            1 => (AgentSearch::Policy, 60),
-            2 => (AgentSearch::Policy, 30),
-            3 => (AgentSearch::Policy, 10),
+            1 => (AgentSearch::Policy, 70),
+            2 => (AgentSearch::Policy, 40),
+            3 => (AgentSearch::Policy, 15),
             4 => (AgentSearch::Policy, 0),
             5 => (AgentSearch::Gumbel(16), 0),
             6 => (AgentSearch::Gumbel(100), 0),

@@ -24,6 +24,7 @@ mod levels;
 mod plan;
 mod saved;
 mod table;
+mod view;
 mod words;
 
 pub use console::{Console, ConsoleError};

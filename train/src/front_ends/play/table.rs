@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use cyvasse_env::{Action, Outcome, Setup, Side, Square};
+use cyvasse_env::{Action, Outcome, Setup, Square};
 use cyvasse_models::NetEvaluator;
 use cyvasse_selfplay::players::alphabeta::Limit;
 use cyvasse_selfplay::players::{AlphaBeta, Turn};
@@ -12,9 +12,10 @@ use cyvasse_selfplay::players::{AlphaBeta, Turn};
 use super::console::{Console, Typed};
 use super::levels::Level;
 use super::saved::Saved;
-use super::words::{describe, ends, lost, squares, understand};
+use super::view::View;
+use super::words::{describe, understand};
 use super::{Opponent, PlayError, Seated, Settings, opponent_of};
-use crate::front_ends::board::{Marks, draw_board, frozen, legend};
+use crate::front_ends::board::legend;
 use crate::front_ends::course::Course;
 use crate::front_ends::thinking::{Limits, Manner, Rule, Thinker};
 use crate::nearest::nearest;
@@ -50,8 +51,8 @@ pub(super) struct Table<'a> {
     resigned: bool,
     /// The file that the game was saved in or loaded from.
     file: Option<PathBuf>,
-    /// Actions that were played when it was.
-    kept: usize,
+    /// The actions that it holds, or those that the table began with.
+    kept: Vec<Action>,
     adviser: Option<Thinker<NetEvaluator>>,
     /// Whether the person was told that the game is not saved.
     warned: bool,
@@ -73,7 +74,7 @@ impl<'a> Table<'a> {
         course: Course,
     ) -> Table<'a> {
         let (file, adviser) = (None, None);
-        let kept = course.actions().len();
+        let kept = course.actions().to_vec();
         Table {
             settings,
             opponent,
@@ -140,10 +141,12 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// How the game ended, by the rules or because somebody gave up.
+    fn view(&self) -> View<'_> {
+        View { course: &self.course, seat: self.settings.seat, resigned: self.resigned }
+    }
+
     fn outcome(&self) -> Option<Outcome> {
-        let given_up = self.resigned.then_some(Outcome::Win(self.settings.seat.other()));
-        self.course.game().outcome().or(given_up)
+        self.view().outcome()
     }
 
     fn prompt(&self) -> String {
@@ -170,61 +173,11 @@ impl<'a> Table<'a> {
             self.settings.interrupted.store(false, Ordering::Relaxed);
             self.course.play(action).expect("players play by the rules");
         }
-        console.tell(&self.scene(console.colour))?;
+        console.tell(&self.view().scene(console.colour))?;
         if self.outcome().is_none() && self.course.legal_actions() == [Action::Pass] {
             console.tell("Nothing can be done: `pass`.")?;
         }
         Ok(())
-    }
-
-    /// The board with all that a player wants to see.
-    fn scene(&self, colour: bool) -> String {
-        let (position, actions) = (self.course.position(), self.course.actions());
-        let mut lines = vec![String::new()];
-        let mut marks = Marks::default();
-        if let Some(&last) = actions.last() {
-            let before = self.course.after(actions.len() - 1);
-            marks.last = squares(last);
-            lines.push(format!("{}: {}", before.turn(), describe(before.position(), last)));
-        }
-        lines.push(draw_board(position, self.settings.seat, marks, colour));
-        lines.push(self.losses());
-        lines.extend(frozen(position));
-        lines.extend(self.draw_is_near());
-        if let Some(outcome) = self.outcome() {
-            lines.push(self.verdict(outcome));
-        }
-        lines.join("\n")
-    }
-
-    fn losses(&self) -> String {
-        let (start, now) = (self.course.start(), self.course.position());
-        let of = |side| format!("{side} has lost: {}", lost(side, start, now));
-        format!("{}; {}", of(Side::White), of(Side::Black))
-    }
-
-    fn draw_is_near(&self) -> Option<String> {
-        let (game, draws) = (self.course.game(), self.course.game().rules().draws);
-        let quiet = game.position().quiet_plies();
-        if game.occurrences() > 1 {
-            let (times, most) = (game.occurrences(), draws.repetitions);
-            return Some(format!("this position occurs for time {times} of {most} to a draw"));
-        }
-        let most = draws.no_progress_plies;
-        (quiet >= most / 2).then(|| format!("{quiet} of {most} plies to a draw without a capture"))
-    }
-
-    fn verdict(&self, outcome: Outcome) -> String {
-        let seat = self.settings.seat;
-        let result = match outcome {
-            _ if self.resigned && self.course.game().outcome().is_none() => {
-                format!("You have resigned: {} wins.", seat.other())
-            }
-            Outcome::Win(side) if side == seat => "You have taken the king: you win!".into(),
-            Outcome::Win(_) => "Your king is taken: you lose.".into(),
-            Outcome::Draw(reason) => format!("The game is a draw by {reason}."),
-        };
-        format!("{result} `undo` takes back, `save FILE` keeps the game, `quit` leaves.")
     }
 
     fn obey(&mut self, line: &str, console: &mut Console) -> Result<Done, Wrong> {
@@ -236,16 +189,16 @@ impl<'a> Table<'a> {
         match words[..] {
             [] => told(String::new()),
             ["help" | "?"] => told(HELP.into()),
-            ["board" | "show"] => told(self.scene(console.colour)),
+            ["board" | "show"] => told(self.view().scene(console.colour)),
             ["legend"] => told(legend(console.colour)),
-            ["lost" | "captured"] => told(self.losses()),
+            ["lost" | "captured"] => told(self.view().losses()),
             ["position"] => told(self.course.position().to_string()),
             ["actions"] => {
                 let actions = self.course.actions().iter().map(Action::to_string);
                 told(actions.collect::<Vec<_>>().join(" "))
             }
-            ["moves"] => told(self.all_moves()),
-            ["moves", text] => self.moves_of(square(text)?, console.colour),
+            ["moves"] => told(self.view().all_moves()),
+            ["moves", text] => self.moves_of(text, console.colour),
             ["hint"] => self.hint(),
             ["undo"] => self.undo(),
             ["level"] => told(self.levels()),
@@ -270,14 +223,14 @@ impl<'a> Table<'a> {
                 Ok(Done::Played)
             }
             ["quit" | "exit"] => {
-                let safe = self.outcome().is_some() || self.course.actions().len() == self.kept;
+                let safe = self.outcome().is_some() || self.course.actions() == self.kept;
                 if safe || self.warned {
                     return Ok(Done::Left);
                 }
                 self.warned = true;
                 told("the game is not saved: `save FILE`, or `quit` once more".into())
             }
-            [text] if square(text).is_ok() => self.moves_of(square(text)?, console.colour),
+            [text] if square(text).is_ok() => self.moves_of(text, console.colour),
             [first, ..] if is_action_like(first) => {
                 self.goes_on()?;
                 let legal = self.course.legal_actions();
@@ -305,34 +258,9 @@ impl<'a> Table<'a> {
         }
     }
 
-    fn all_moves(&self) -> String {
-        let actions: Vec<String> =
-            self.course.legal_actions().iter().map(Action::to_string).collect();
-        let lines: Vec<String> = actions.chunks(12).map(|chunk| chunk.join(" ")).collect();
-        if lines.is_empty() { "the game is over".into() } else { lines.join("\n") }
-    }
-
-    fn moves_of(&self, from: Square, colour: bool) -> Result<Done, Wrong> {
-        let position = self.course.position();
-        let actions: Vec<Action> = self
-            .course
-            .legal_actions()
-            .into_iter()
-            .filter(|&action| ends(action).is_some_and(|(square, _)| square == from))
-            .collect();
-        if actions.is_empty() {
-            return Err(Wrong::Input(match position.unit(from) {
-                Some((side, unit)) if side == position.turn() => {
-                    format!("the {unit} on {from} can do nothing now")
-                }
-                _ => format!("you have nobody on {from}"),
-            }));
-        }
-        let targets = actions.iter().filter_map(|&action| ends(action)).map(|(_, to)| to);
-        let marks = Marks { last: from.set(), targets: targets.collect() };
-        let mut lines = vec![draw_board(position, self.settings.seat, marks, colour)];
-        lines.extend(actions.iter().map(|&action| describe(position, action)));
-        Ok(Done::Told(lines.join("\n")))
+    fn moves_of(&self, text: &str, colour: bool) -> Result<Done, Wrong> {
+        let moves = self.view().moves_of(square(text)?, colour);
+        moves.map(Done::Told).map_err(Wrong::Input)
     }
 
     /// Asks the network, or alpha-beta where there is none.
@@ -412,7 +340,7 @@ impl<'a> Table<'a> {
         };
         let own = self.file.as_deref() == Some(file);
         saved.write(file, own).map_err(|error| input(&error))?;
-        (self.file, self.kept) = (Some(file.into()), self.course.actions().len());
+        (self.file, self.kept) = (Some(file.into()), self.course.actions().to_vec());
         Ok(Done::Told(format!("saved in {}", file.display())))
     }
 
