@@ -27,13 +27,10 @@ impl View<'_> {
         let (position, actions) = (self.course.position(), self.course.actions());
         let mut lines = vec![String::new()];
         // The person's action and the answer to it.
-        for place in actions.len().saturating_sub(2)..actions.len() {
+        let shown = actions.len().saturating_sub(2);
+        for (place, &action) in actions.iter().enumerate().skip(shown) {
             let before = self.course.after(place);
-            lines.push(format!(
-                "{}: {}",
-                before.turn(),
-                describe(before.position(), actions[place])
-            ));
+            lines.push(format!("{}: {}", before.turn(), describe(before.position(), action)));
         }
         let last = actions.last().map_or(SquareSet::EMPTY, |&action| squares(action));
         let marks = Marks { last, ..Marks::default() };
