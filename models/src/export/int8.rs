@@ -102,8 +102,7 @@ impl ByteWriter<'_> {
         let named = |what: &str| format!("{name}.{what}");
         let weight = graph.constant(&named("weight"), data_type::INT8, &shape, layer.weight);
         let w_scale = graph.floats(&named("weight.scale"), &[shape[0]], &layer.scales);
-        let zeros = vec![0; shape[0] as usize];
-        let w_zero = graph.constant(&named("weight.zero"), data_type::INT8, &[shape[0]], zeros);
+        let w_zero = graph.constant(&named("weight.zero"), data_type::INT8, &[], vec![0]);
         let bias = graph.constant(&named("bias"), data_type::INT32, &[shape[0]], layer.bias);
         let inputs = [x, &x_scale, &x_zero, &weight, &w_scale, &w_zero, &y_scale, &y_zero, &bias];
         graph.node("QLinearConv", &inputs, &output, &same_size(shape[3]))

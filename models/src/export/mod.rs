@@ -102,7 +102,8 @@ pub fn setup_onnx(net: &SetupNet) -> Vec<u8> {
     graph::bytes(&setup_graph::setup_graph(net))
 }
 
-/// Writes a play network as TorchScript.
+/// Writes a play network as TorchScript. It gives policy and value as one tensor
+/// `[B, 7936 + 3]`.
 ///
 /// # Errors
 ///
@@ -111,7 +112,10 @@ pub fn save_play_script(net: &Net, path: &Path) -> Result<(), ExportError> {
     let weights = weights::of_play_net(net);
     let side = BOARD_SIDE as i64;
     let planes = zeros(&[2, side, side, net.config().input_planes as i64], Kind::Float);
-    save_script(path, &[planes], |inputs| plain::play(&weights, &inputs[0]))
+    save_script(path, &[planes], |inputs| {
+        // libtorch exports no function with two results.
+        vec![Tensor::cat(&plain::play(&weights, &inputs[0]), 1)]
+    })
 }
 
 /// Writes a setup network as TorchScript.

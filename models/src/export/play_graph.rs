@@ -61,23 +61,24 @@ impl Writer<'_> {
         self.graph.node("Relu", &[x], output, &[])
     }
 
+    /// A product with a weight and a bias, over the last dimension. Not `Gemm`, which
+    /// not every reader computes in f16.
     fn linear(&mut self, name: &str, x: &str, output: &str) -> String {
-        let weight = self.constant(&format!("{name}.weight"));
+        let weight = &self.weights[&format!("{name}.weight")];
+        let shape = [weight.size()[1], weight.size()[0]];
+        let transposed = values(&weight.transpose(0, 1));
+        let weight = self.graph.floats(&format!("{name}.weight"), &shape, &transposed);
         let bias = self.constant(&format!("{name}.bias"));
-        self.graph.node("Gemm", &[x, &weight, &bias], output, &[("transB", Value::Int(1))])
+        let product = format!("{name}.product");
+        let product = self.graph.node("MatMul", &[x, &weight], &product, &[]);
+        self.graph.node("Add", &[&product, &bias], output, &[])
     }
 
     /// The policy of a mixed map: a matrix product over the channels of each tile.
     pub(super) fn policy(&mut self, mixed: &str, size: usize) {
         let perm = [("perm", Value::Ints(&[0, 2, 3, 1]))];
         let tiles = self.graph.node("Transpose", &[mixed], "policy.tiles", &perm);
-        let weight = &self.weights["policy.out.weight"];
-        let (inputs, outputs) = (weight.size()[1], weight.size()[0]);
-        let transposed = values(&weight.transpose(0, 1));
-        let weight = self.graph.floats("policy.out.weight", &[inputs, outputs], &transposed);
-        let bias = self.constant("policy.out.bias");
-        let product = self.graph.node("MatMul", &[&tiles, &weight], "policy.out.product", &[]);
-        let logits = self.graph.node("Add", &[&product, &bias], "policy.out.logits", &[]);
+        let logits = self.linear("policy.out", &tiles, "policy.out.logits");
         self.graph.node("Flatten", &[&logits], "policy", &[("axis", Value::Int(1))]);
         let doc = "a logit for each action: from-square, plane; only those of legal actions count";
         self.graph.output("policy", &[size as i64], doc);

@@ -5,13 +5,14 @@ use std::io::Cursor;
 use std::path::Path;
 
 use safetensors::{Dtype, SafeTensors};
-use tch::{CModule, Device, IValue, Kind, Tensor};
+use tch::{CModule, Device, Kind, Tensor};
 use tract_onnx::prelude::{
     Framework, InferenceModelExt, Tensor as TractTensor, TypedModel, TypedRunnableModel,
 };
 
 use super::weights::Weights;
 use super::{ExportError, plain};
+use crate::config::OUTCOMES;
 
 /// A network that was read from a file.
 pub trait Reader {
@@ -77,9 +78,19 @@ fn tract_tensor(tensor: &Tensor) -> Result<TractTensor, ExportError> {
     converted.map_err(|error| unreadable("onnx", format!("{error:#}")))
 }
 
+/// Which of an agent's networks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Network {
+    /// The play network.
+    Play,
+    /// The setup network.
+    Setup,
+}
+
 /// A TorchScript file, read and computed by libtorch.
 #[derive(Debug)]
 pub struct ScriptReader {
+    network: Network,
     module: CModule,
 }
 
@@ -89,35 +100,25 @@ impl ScriptReader {
     /// # Errors
     ///
     /// A file that is no network.
-    pub fn open(path: &Path) -> Result<ScriptReader, ExportError> {
+    pub fn open(network: Network, path: &Path) -> Result<ScriptReader, ExportError> {
         let module = CModule::load_on_device(path, Device::Cpu).map_err(torch("torchscript"))?;
-        Ok(ScriptReader { module })
+        Ok(ScriptReader { network, module })
     }
 }
 
 impl Reader for ScriptReader {
     fn run(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>, ExportError> {
-        let inputs: Vec<IValue> =
-            inputs.iter().map(|input| IValue::Tensor(input.shallow_clone())).collect();
-        let output = tch::no_grad(|| self.module.forward_is(&inputs));
-        let of_tuple = |value| match value {
-            IValue::Tensor(tensor) => Ok(tensor),
-            other => Err(unreadable("torchscript", format!("its answer is {other:?}"))),
-        };
-        match output.map_err(torch("torchscript"))? {
-            IValue::Tuple(values) => values.into_iter().map(of_tuple).collect(),
-            value => Ok(vec![of_tuple(value)?]),
-        }
+        let output = tch::no_grad(|| self.module.forward_ts(inputs));
+        let output = output.map_err(torch("torchscript"))?;
+        Ok(match self.network {
+            Network::Setup => vec![output],
+            Network::Play => {
+                let value = OUTCOMES as i64;
+                let policy = output.size()[1] - value;
+                vec![output.narrow(1, 0, policy), output.narrow(1, policy, value)]
+            }
+        })
     }
-}
-
-/// Which of an agent's networks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Network {
-    /// The play network.
-    Play,
-    /// The setup network.
-    Setup,
 }
 
 /// A safetensors file, read by the crate of that name and computed by libtorch's

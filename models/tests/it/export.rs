@@ -78,7 +78,7 @@ fn every_format_says_what_the_play_network_says() {
     let tensors = TensorsReader::new(Network::Play, &read(&file("play.safetensors"))).unwrap();
     let readers: [Box<dyn Reader>; 3] = [
         Box::new(OnnxReader::new(&export::play_onnx(&net)).unwrap()),
-        Box::new(ScriptReader::open(&file("play.pt")).unwrap()),
+        Box::new(ScriptReader::open(Network::Play, &file("play.pt")).unwrap()),
         Box::new(tensors),
     ];
     for reader in &readers {
@@ -97,7 +97,7 @@ fn every_format_says_what_the_setup_network_says() {
     let tensors = TensorsReader::new(Network::Setup, &read(&file("setup.safetensors"))).unwrap();
     let readers: [Box<dyn Reader>; 3] = [
         Box::new(OnnxReader::new(&export::setup_onnx(&net)).unwrap()),
-        Box::new(ScriptReader::open(&file("setup.pt")).unwrap()),
+        Box::new(ScriptReader::open(Network::Setup, &file("setup.pt")).unwrap()),
         Box::new(tensors),
     ];
     for reader in &readers {

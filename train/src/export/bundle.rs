@@ -79,7 +79,7 @@ impl Bundle<'_> {
         }
         let (reader, by): (Box<dyn Reader>, _) = match format {
             Format::Onnx => (Box::new(read_onnx(&path)?), "tract"),
-            Format::Torchscript => (Box::new(ScriptReader::open(&path)?), "libtorch"),
+            Format::Torchscript => (Box::new(ScriptReader::open(network, &path)?), "libtorch"),
             Format::Safetensors => {
                 (Box::new(TensorsReader::new(network, &read(&path)?)?), "safetensors")
             }

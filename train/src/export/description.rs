@@ -93,6 +93,7 @@ fn play(bundle: &Bundle<'_>) -> Value {
             "normalisation": "none is left to do: every plane is from 0 to 1 as told here, batch normalisation is folded into the weights",
             "planes": planes(),
         },
+        "torchscript_output": "one tensor of shape [batch, 7936 + 3]: policy, then value",
         "outputs": [
             {
                 "name": "policy",
