@@ -36,6 +36,8 @@ pub enum Purpose {
     BestResponse = 24,
     /// Whether a player that makes mistakes makes one.
     Mistake = 30,
+    /// Whether a game is held out from training.
+    HeldOut = 31,
 }
 
 /// A seed that depends on all the numbers, on their order and on nothing else.

@@ -67,7 +67,7 @@ impl Plan {
         let rules = Arc::new(Rules::iron_throne());
         let Plan { search, games, .. } = self.clone();
         let mut selfplay =
-            SelfPlay::new(rules.clone(), search.clone(), games.clone(), self.slots, SEED);
+            SelfPlay::new(rules.clone(), search.clone(), games.clone(), 0..self.slots, SEED);
         let (setups, progress) = (half_from_a_pool(&rules), Progress::default());
         let mut finished = Vec::new();
         for _ in 0..2 {

@@ -14,6 +14,7 @@ use cyvasse_selfplay::search::SearchSettings;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::learning::WindowSize;
 use crate::nearest::nearest;
 use crate::one_line;
 use crate::pipeline::GateConfig;
@@ -122,8 +123,16 @@ pub struct TrainingConfig {
     pub batch_size: u32,
     /// How often a new position is trained on, on average.
     pub samples_per_position: f64,
-    /// Positions of the newest games that are trained on.
+    /// Positions of the newest games that are trained on, at first.
     pub window_positions: u32,
+    /// How the window grows (see [`WindowSize`]).
+    pub window_growth: f64,
+    /// How its growth goes on.
+    pub window_exponent: f64,
+    /// Megabytes of shards that stay in memory between rounds.
+    pub window_memory_mb: u32,
+    /// Share of games that are never trained on, for validation.
+    pub held_out_games: f64,
     /// libtorch's threads within an operation while training.
     pub threads: u32,
     /// The highest learning rate.
@@ -144,6 +153,18 @@ pub struct TrainingConfig {
     pub gradient_norm: f64,
     /// The rule by which weights change.
     pub optimizer: OptimizerConfig,
+}
+
+impl TrainingConfig {
+    /// How far back the window of positions reaches.
+    #[must_use]
+    pub fn window_size(&self) -> WindowSize {
+        WindowSize {
+            least: self.window_positions,
+            growth: self.window_growth,
+            exponent: self.window_exponent,
+        }
+    }
 }
 
 /// What the run ends with: games of the new network.
@@ -299,6 +320,15 @@ impl Config {
             Bound::count("training.batch_size", training.batch_size, 2, 65_536),
             Bound::real("training.samples_per_position", training.samples_per_position, 1000.0),
             Bound::count("training.window_positions", training.window_positions, 1, u32::MAX),
+            Bound::share("training.window_growth", training.window_growth),
+            Bound::real("training.window_exponent", training.window_exponent, 1.0),
+            Bound::count("training.window_memory_mb", training.window_memory_mb, 0, 1_000_000),
+            Bound::new(
+                (0.0..=0.5).contains(&training.held_out_games),
+                "training.held_out_games",
+                training.held_out_games,
+                "a number from 0 to 0.5",
+            ),
             Bound::count("training.threads", training.threads, 1, 256),
             Bound::real("training.learning_rate", training.learning_rate, 1e6),
             Bound::share("training.final_rate_share", training.final_rate_share),

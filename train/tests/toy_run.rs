@@ -1,121 +1,22 @@
 //! A whole run at toy size through the binary: self-play, learning, stopping,
 //! going on, the matches at the end, and what is refused.
 
+mod toy;
+
 use std::collections::HashSet;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use cyvasse_env::{Rules, SetupSpace};
+use cyvasse_env::Rules;
+use cyvasse_selfplay::SetupSource;
 use cyvasse_selfplay::replay::Shard;
-use cyvasse_selfplay::{GameRecord, SetupSource};
-use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
 use tempfile::TempDir;
-
-const ROUNDS: u32 = 3;
-
-/// A single round, in which setups are learned: they must be in one at least.
-const ONE_ROUND: [(&str, &str); 2] =
-    [("rounds = 3", "rounds = 1"), ("uniform_rounds = 1", "uniform_rounds = 0")];
-
-fn cyvasse() -> Command {
-    Command::new(env!("CARGO_BIN_EXE_cyvasse"))
-}
-
-fn tiny_rules() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../env/tests/data/variants/tiny.toml")
-}
-
-/// The quick config at toy size, with some lines changed.
-fn toy_config(folder: &Path, changes: &[(&str, &str)]) -> PathBuf {
-    let quick = Path::new(env!("CARGO_MANIFEST_DIR")).join("../configs/quick.toml");
-    let mut text = fs::read_to_string(quick).unwrap();
-    let rules = format!("rules = {:?}", tiny_rules().display().to_string());
-    let toy = [
-        ("rules = \"iron-throne\"", rules.as_str()),
-        ("rounds = 12", "rounds = 3"),
-        ("blocks = 3", "blocks = 1"),
-        ("channels = 32", "channels = 8"),
-        ("workers = 2", "workers = 1"),
-        ("slots = 128", "slots = 6"),
-        ("plies_per_slot = 64", "plies_per_slot = 40"),
-        ("simulations = 32", "simulations = 4"),
-        ("batch_size = 256", "batch_size = 16"),
-        ("window_positions = 50000", "window_positions = 300"),
-        ("uniform_rounds = 2", "uniform_rounds = 1"),
-        ("samples_per_seat = 256", "samples_per_seat = 12"),
-        ("opponents = 32", "opponents = 4"),
-        ("batch_setups = 128", "batch_setups = 8"),
-        ("width = 128", "width = 16"),
-        ("games = 200", "games = 4"),
-    ];
-    for (from, to) in toy.iter().chain(changes) {
-        assert!(text.contains(from), "the config has no line `{from}`");
-        text = text.replacen(from, to, 1);
-    }
-    let path = folder.join("toy.toml");
-    fs::write(&path, text).unwrap();
-    path
-}
-
-fn train(config: &Path, run: &Path, more: &[&str]) -> Output {
-    let output = cyvasse().arg("train").arg(config).arg("--run-dir").arg(run).args(more).output();
-    output.unwrap()
-}
-
-fn error_of(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-fn assert_trained(output: &Output) {
-    assert!(output.status.success(), "{}", error_of(output));
-}
-
-/// With all that a config can switch on: what resuming has to restore. A file of
-/// fixed setups is written beside the config.
-fn with_everything(folder: &Path, changes: &[(&str, &str)]) -> PathBuf {
-    let rules = Rules::from_toml(&fs::read_to_string(tiny_rules()).unwrap()).unwrap();
-    let setup = SetupSpace::new(&rules).sample(&mut ChaCha8Rng::seed_from_u64(1));
-    fs::write(folder.join("fixed.txt"), format!("# one\n{setup}\n")).unwrap();
-    let fixed = [
-        ("fixed_file = \"\"", "fixed_file = \"fixed.txt\""),
-        ("uniform = 0.2", "uniform = 0.1"),
-        ("fixed = 0.0", "fixed = 0.1"),
-        ("reuse_tree = false", "reuse_tree = true"),
-        ("remembered_evaluations = 0 ", "remembered_evaluations = 50 "),
-        ("full_share = 1.0", "full_share = 0.6"),
-        ("cheap_simulations = 8", "cheap_simulations = 2"),
-        ("share = 0.0              # share of games that do", "share = 0.5"),
-        ("false_positives = 0.0", "false_positives = 0.5"),
-        ("played_on = 0.1", "played_on = 0.5"),
-        ("kind = \"off\" ", &gate(-400.0, -300.0)),
-    ];
-    toy_config(folder, &[&fixed, changes].concat())
-}
-
-/// Everything that a run teaches and knows: the weights of both networks and the
-/// games, round by round.
-fn contents(run: &Path) -> Vec<([Vec<u8>; 2], Vec<GameRecord>)> {
-    let rules = Rules::from_toml(&fs::read_to_string(tiny_rules()).unwrap()).unwrap();
-    (0..=ROUNDS)
-        .map(|round| {
-            let name = format!("round-{round:04}");
-            let checkpoint = run.join("checkpoints").join(&name);
-            let weights = ["play.safetensors", "setup.safetensors"]
-                .map(|file| fs::read(checkpoint.join(file)).unwrap());
-            let shard = run.join("shards").join(name + ".h5");
-            let games = if shard.exists() {
-                let shard = Shard::open(shard, &rules).unwrap();
-                (0..shard.game_count()).map(|game| shard.game(game).unwrap()).collect()
-            } else {
-                Vec::new()
-            };
-            (weights, games)
-        })
-        .collect()
-}
+use toy::{
+    ONE_ROUND, ROUNDS, assert_trained, contents, cyvasse, error_of, gate, tiny_rules, toy_config,
+    train, with_everything,
+};
 
 #[test]
 fn a_run_learns_and_is_reproducible_however_often_it_is_stopped() {
@@ -139,7 +40,9 @@ fn a_run_learns_and_is_reproducible_however_often_it_is_stopped() {
     assert!(said.contains("round 3: setups in ") && said.contains("current "), "{said}");
     assert!(whole.join("log.txt").exists() && whole.join("metrics.jsonl").exists());
 
-    let config = with_everything(folder.path(), &[("workers = 1", "workers = 3")]);
+    // Neither workers nor what stays in memory of the shards makes a difference.
+    let changes = [("workers = 1", "workers = 3"), ("memory_mb = 256", "memory_mb = 0")];
+    let config = with_everything(folder.path(), &changes);
     interrupt_often(&config, &stopped);
     assert_eq!(contents(&stopped), expected, "a stopped run differs from a whole one");
 }
@@ -172,12 +75,6 @@ fn interrupt_often(config: &Path, run: &Path) {
         }
     }
     panic!("the run did not end in 40 attempts");
-}
-
-/// A gate at these bounds.
-fn gate(elo0: f64, elo1: f64) -> String {
-    let rest = "rounds = 1\npairs = 20\nalpha = 0.05\nbeta = 0.05";
-    format!("kind = \"sprt\"\n{rest}\nelo0 = {elo0:?}\nelo1 = {elo1:?}\n# ")
 }
 
 #[test]

@@ -90,7 +90,7 @@ fn play(rules: &Arc<Rules>, mut evaluators: Vec<NetEvaluator>) -> Vec<GameRecord
     let policy = GumbelSettings { max_considered: 8, c_visit: 50.0, c_scale: 1.0, noise: 1.0 };
     let search =
         SearchSettings { simulations: 6, max_nodes: 100, policy: PolicySettings::Gumbel(policy) };
-    let mut selfplay = SelfPlay::new(rules.clone(), search, GameSettings::plain(), 6, 1);
+    let mut selfplay = SelfPlay::new(rules.clone(), search, GameSettings::plain(), 0..6, 1);
     let round = Round {
         plies_per_slot: 60,
         network_step: 0,

@@ -6,6 +6,7 @@
 //! what is played depends on the seed, the slots and the evaluators' answers,
 //! not on the number of workers.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -71,19 +72,19 @@ pub struct Round<'a> {
 }
 
 impl SelfPlay {
-    /// Self-play in `slots` slots, all at the start of their first game, whose
-    /// setups are drawn uniformly.
+    /// Self-play in the slots with these numbers, all at the start of their first
+    /// game, whose setups are drawn uniformly.
     #[must_use]
     pub fn new(
         rules: Arc<Rules>,
         search: SearchSettings,
         games: GameSettings,
-        slots: u32,
+        slots: Range<u32>,
         seed: u64,
     ) -> SelfPlay {
         let setups = SetupPool::uniform(&rules);
         let common = Common::new(rules, search, games, seed);
-        let slots = (0..slots).map(|slot| Slot::new(&common, &setups, slot)).collect();
+        let slots = slots.map(|slot| Slot::new(&common, &setups, slot)).collect();
         SelfPlay { common, slots }
     }
 

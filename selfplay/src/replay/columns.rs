@@ -148,6 +148,12 @@ impl Columns {
         self.outcome.len()
     }
 
+    /// Bytes of all columns: by their types 80 a game, 20 a ply (an offset
+    /// included) and 6 an entry of a policy.
+    pub(super) fn memory(&self) -> usize {
+        80 * self.games() + 20 * self.action.len() + 6 * self.policy_action.len()
+    }
+
     /// The plies of a game, as indices into the columns of `plies`.
     pub(super) fn plies(&self, game: usize) -> Range<usize> {
         self.first_ply[game] as usize..self.first_ply[game + 1] as usize

@@ -1,7 +1,7 @@
 //! Why a shard cannot be written or read.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use cyvasse_env::{Outcome, SetupError, Side};
 use thiserror::Error;
@@ -92,6 +92,34 @@ pub enum ReplayError {
         /// What is wrong.
         problem: GameProblem,
     },
+}
+
+impl ReplayError {
+    /// Whether the file has been lost or damaged since it was written, so that
+    /// nothing in it can be used. A file of another version or rules is sound.
+    #[must_use]
+    pub fn is_damage(&self) -> bool {
+        match self {
+            ReplayError::NotAShard { .. } | ReplayError::Damaged { .. } => true,
+            ReplayError::Io { reason, .. } => reason.kind() == io::ErrorKind::NotFound,
+            _ => false,
+        }
+    }
+
+    /// The shard that it is about.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        match self {
+            ReplayError::Exists { path }
+            | ReplayError::Io { path, .. }
+            | ReplayError::Hdf5 { path, .. }
+            | ReplayError::NotAShard { path }
+            | ReplayError::Damaged { path, .. }
+            | ReplayError::Misfit { path, .. }
+            | ReplayError::OtherRules { path, .. }
+            | ReplayError::Game { path, .. } => path,
+        }
+    }
 }
 
 /// What does not follow the rules in a game.

@@ -1,15 +1,16 @@
 //! A shard in memory.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cyvasse_env::{Game, Outcome, Rules};
+use cyvasse_env::{Game, Outcome, Rules, Side};
 
 use super::columns::Columns;
 use super::error::{GameProblem, ReplayError};
 use super::sample::{PlyView, Sample};
 use super::{game, reader};
-use crate::record::{GameId, GameRecord, SetupSource};
+use crate::record::{GameId, GameRecord, PlyKind, SetupSource};
 use crate::value::MoverOutcome;
 
 /// What a shard says of itself.
@@ -141,6 +142,33 @@ impl Shard {
     #[must_use]
     pub fn sources(&self, game: usize) -> [SetupSource; 2] {
         self.columns.sources(game)
+    }
+
+    /// How the actions of a game were found, ply by ply.
+    ///
+    /// # Panics
+    /// If there is no such game.
+    pub fn kinds(&self, game: usize) -> impl Iterator<Item = PlyKind> {
+        self.columns.plies(game).map(|ply| self.columns.kind(ply))
+    }
+
+    /// A number that two games share if they have the same setups and actions,
+    /// and else by an accident of one in 2^64. Only good within a process.
+    ///
+    /// # Panics
+    /// If there is no such game.
+    #[must_use]
+    pub fn fingerprint(&self, game: usize) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        Side::ALL.map(|side| self.columns.setup_bytes(game, side)).hash(&mut hasher);
+        self.columns.action[self.columns.plies(game)].hash(&mut hasher);
+        hasher.finish()
+    }
+
+    /// Bytes of memory that the games take.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        self.columns.memory()
     }
 
     /// Reads a whole game as it was written, playing it through by the rules.

@@ -1,7 +1,7 @@
 //! Writing of shards.
 
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -20,6 +20,9 @@ use crate::record::GameRecord;
 
 /// zlib's level: higher ones take longer and gain little here.
 const DEFLATE_LEVEL: u8 = 4;
+
+/// The most that a shard has beside its columns: attributes, rules, tables of chunks.
+const HDF5_BYTES: usize = 1 << 17;
 
 /// What has been written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,6 +65,7 @@ pub fn write_shard(
     check_games(path, header, games, &columns)?;
 
     let mut partial = create_partial(path)?;
+    reserve(partial.as_file_mut(), &columns).map_err(|reason| io_error("write", path, reason))?;
     fill(partial.path(), header, &columns)
         .map_err(|(attempt, error)| refusal(path, &attempt, error))?;
     let bytes = finish(partial.as_file_mut()).map_err(|reason| io_error("write", path, reason))?;
@@ -135,6 +139,16 @@ fn create_partial(path: &Path) -> Result<NamedTempFile, ReplayError> {
         .suffix(".partial")
         .make_in(directory(path), create)
         .map_err(|reason| io_error("create", path, reason))
+}
+
+/// Fails where there is no room for a shard, by writing as many zeros as it can need,
+/// which HDF5 then begins with removing. The library itself must not find out: it
+/// crashes when it closes a file that it could not write.
+fn reserve(file: &mut fs::File, columns: &Columns) -> io::Result<()> {
+    let most = HDF5_BYTES + columns.memory() / 8 * 9;
+    let copied = io::copy(&mut io::repeat(0).take(most as u64), file)?;
+    debug_assert_eq!(copied, most as u64);
+    Ok(())
 }
 
 /// What was attempted, and why it failed.

@@ -18,10 +18,11 @@ use cyvasse_selfplay::{
 };
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use tch::{Device, Kind, Tensor};
+use tempfile::TempDir;
 
 use super::{SelfPlayRates, Turn};
 use crate::config::Config;
-use crate::learning::{Trainer, TrainingRound, Window, samples_of};
+use crate::learning::{HeldOut, Trainer, TrainingRound, Window};
 
 /// The seed of all that is random here.
 const SEED: u64 = 1;
@@ -62,6 +63,8 @@ pub(super) struct Meters {
     setups: SetupPool,
     trainer: Trainer,
     window: Window,
+    /// Where the window's shard lies.
+    folder: TempDir,
 }
 
 impl Meters {
@@ -83,7 +86,7 @@ impl Meters {
             rules.clone(),
             SearchSettings { simulations: WARM_UP_SIMULATIONS, ..config.search.clone() },
             config.games.clone(),
-            config.selfplay.slots,
+            0..config.selfplay.slots,
             SEED,
         );
         let mut meters = Meters {
@@ -91,11 +94,16 @@ impl Meters {
             positions,
             evaluators: config.selfplay.evaluators(&net, &rules),
             trainer: Trainer::new(net, average, optimizer, config.training.clone(), rules.clone()),
-            window: Window::new(config.training.window_positions as usize),
+            window: Window::new(
+                &config.training,
+                HeldOut { share: 0.0, seed: SEED },
+                rules.clone(),
+            ),
             config,
             rules,
             selfplay,
             setups,
+            folder: tempfile::tempdir()?,
         };
         meters.warm_up()?;
         Ok(meters)
@@ -145,11 +153,10 @@ impl Meters {
             self.selfplay.unfinished(),
             SEED,
         )?;
-        let folder = tempfile::tempdir()?;
-        let path = folder.path().join("bench.h5");
+        let path = self.folder.path().join("bench.h5");
         write_shard(&path, &ShardHeader::new(&self.rules, SEED, 0), &games)?;
         let shard = Shard::open(&path, &self.rules)?;
-        self.window.extend(samples_of(&shard, self.config.training.value_lambda)?);
+        self.window.add(shard);
         Ok(())
     }
 
@@ -266,7 +273,7 @@ impl Meters {
         let mut failure = None;
         let rate = rate(SLICE, || {
             let round = TrainingRound { steps: 1, run_share: 0.0, seed: SEED, stop: &stop };
-            failure = self.trainer.train(&self.window, round, |_| ()).err();
+            failure = self.trainer.train(&mut self.window, round, |_| ()).err();
             batch
         });
         tch::set_num_threads(1);

@@ -16,6 +16,7 @@ mod play;
 mod replay;
 mod report;
 mod rules;
+mod selfplay;
 mod setup;
 mod signal;
 mod status;
@@ -47,6 +48,8 @@ enum Command {
     Train(train::TrainArguments),
     /// What a run is doing, how far it is, and whether something is wrong
     Status(status::StatusArguments),
+    /// Plays games for a run that `train --learner` learns from, on the same machine
+    Selfplay(selfplay::SelfPlayArguments),
     /// What a setup network builds: samples, probabilities, drawings
     #[command(subcommand)]
     Setup(setup::Command),
@@ -83,6 +86,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Command::Doctor(arguments) => doctor::run(arguments),
         Command::Train(arguments) => train::run(arguments),
         Command::Status(arguments) => status::run(arguments),
+        Command::Selfplay(arguments) => selfplay::run(arguments),
         Command::Setup(command) => setup::run(command),
         Command::Evaluate(command) => evaluate::run(command),
         Command::Replay(command) => replay::run(command),

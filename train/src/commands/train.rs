@@ -17,12 +17,15 @@ pub(super) struct TrainArguments {
     /// Go on with a run that was stopped, after its last whole round
     #[arg(long)]
     resume: bool,
+    /// Play no games, but learn from those of `cyvasse selfplay` processes
+    #[arg(long)]
+    learner: bool,
 }
 
 pub(super) fn run(arguments: TrainArguments) -> anyhow::Result<ExitCode> {
     let stop = stop_flag()?;
-    let TrainArguments { config, run_dir, resume } = arguments;
-    match pipeline::train(&RunOptions { config, run_dir, resume }, &stop)? {
+    let TrainArguments { config, run_dir, resume, learner } = arguments;
+    match pipeline::train(&RunOptions { config, run_dir, resume, learner }, &stop)? {
         RunEnd::Finished => Ok(ExitCode::SUCCESS),
         RunEnd::Stopped => Ok(ExitCode::from(INTERRUPTED)),
     }

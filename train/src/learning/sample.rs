@@ -1,7 +1,5 @@
 //! What the network is trained on: positions with their targets.
 
-use std::collections::VecDeque;
-
 use cyvasse_env::{Position, Side};
 use cyvasse_selfplay::replay::{PlyView, ReplayError, Shard};
 use cyvasse_selfplay::{MoverValue, PlyKind, WhiteValue};
@@ -36,13 +34,26 @@ pub fn samples_of(shard: &Shard, lambda: f32) -> Result<Vec<Sample>, ReplayError
     let drawn = drawn_share(shard);
     let mut samples = Vec::with_capacity(shard.ply_count());
     for game in 0..shard.game_count() {
-        let mut plies = Vec::new();
-        shard.for_each_ply(game, |ply| plies.push(Ply::new(&ply, drawn)))?;
-        set_targets(&mut plies, WhiteValue::of(shard.outcome(game)), lambda);
-        let taught = plies.into_iter().filter(|ply| ply.kind == PlyKind::Full);
-        samples.extend(taught.map(|ply| ply.sample));
+        samples.extend(samples_of_game(shard, game, drawn, lambda)?);
     }
     Ok(samples)
+}
+
+/// The samples of one game of a shard that has this [`drawn_share`].
+///
+/// # Errors
+/// As [`samples_of`].
+pub(super) fn samples_of_game(
+    shard: &Shard,
+    game: usize,
+    drawn: f32,
+    lambda: f32,
+) -> Result<Vec<Sample>, ReplayError> {
+    let mut plies = Vec::new();
+    shard.for_each_ply(game, |ply| plies.push(Ply::new(&ply, drawn)))?;
+    set_targets(&mut plies, WhiteValue::of(shard.outcome(game)), lambda);
+    let taught = plies.into_iter().filter(|ply| ply.kind == PlyKind::Full);
+    Ok(taught.map(|ply| ply.sample).collect())
 }
 
 /// A ply of a game whose value target is being made.
@@ -96,7 +107,7 @@ fn for_white([win, draw, loss]: [f32; 3], turn: Side) -> [f32; 3] {
 }
 
 /// Share of a shard's games that were drawn.
-fn drawn_share(shard: &Shard) -> f32 {
+pub(super) fn drawn_share(shard: &Shard) -> f32 {
     let games = shard.game_count();
     let drawn = (0..games).filter(|&game| shard.outcome(game).winner().is_none()).count();
     drawn as f32 / games.max(1) as f32
@@ -115,44 +126,4 @@ fn search_chances(value: MoverValue, drawn: f32) -> [f32; 3] {
     let draw = drawn.min(1.0 - value.abs());
     let win = (1.0 - draw + value) / 2.0;
     [win, draw, 1.0 - draw - win]
-}
-
-/// The newest samples, as many as the config allows.
-#[derive(Debug)]
-pub struct Window {
-    samples: VecDeque<Sample>,
-    capacity: usize,
-}
-
-impl Window {
-    /// An empty window.
-    #[must_use]
-    pub fn new(capacity: usize) -> Window {
-        Window { samples: VecDeque::new(), capacity }
-    }
-
-    /// Adds newer samples; the oldest go.
-    pub fn extend(&mut self, samples: impl IntoIterator<Item = Sample>) {
-        self.samples.extend(samples);
-        let excess = self.samples.len().saturating_sub(self.capacity);
-        self.samples.drain(..excess);
-    }
-
-    /// The number of samples.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.samples.len()
-    }
-
-    /// Whether there is no sample.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.samples.is_empty()
-    }
-
-    /// A sample by its place, the oldest first.
-    #[must_use]
-    pub fn get(&self, index: usize) -> Option<&Sample> {
-        self.samples.get(index)
-    }
 }

@@ -6,14 +6,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use cyvasse_env::Rules;
 use cyvasse_models::optim::Optimizer;
 use cyvasse_models::{Net, loss};
+use cyvasse_selfplay::replay::ReplayError;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use tch::Kind;
 use thiserror::Error;
 
 use super::batch::Batch;
-use super::sample::{Sample, Window};
+use super::sample::Sample;
+use super::window::Window;
 use crate::config::TrainingConfig;
+
+/// Positions that are looked up at once, for as many steps as they are enough for: some
+/// hundred megabytes.
+const LOOKED_UP: usize = 1 << 18;
+
+/// The largest loss, in nats a position and for each of its parts, of a network that
+/// still learns; an untrained one has less than 5.
+const LARGEST_LOSS: f64 = 1000.0;
 
 /// A network in training.
 #[derive(Debug)]
@@ -24,6 +34,8 @@ pub struct Trainer {
     pub average: Net,
     /// Its optimiser.
     pub optimizer: Optimizer,
+    /// What the last step could not learn from.
+    pub failed: Option<Batch>,
     config: TrainingConfig,
     rules: Arc<Rules>,
 }
@@ -51,16 +63,27 @@ pub struct TrainingRound<'a> {
     pub stop: &'a AtomicBool,
 }
 
-/// A training step that must not be taken.
+/// Why a round of training ended early.
 #[derive(Debug, Error)]
+pub enum TrainingError {
+    /// A step that must not be taken, on [`Trainer::failed`].
+    #[error(transparent)]
+    Unsound(#[from] Unsound),
+    /// A shard that cannot be read.
+    #[error(transparent)]
+    Replay(#[from] ReplayError),
+}
+
+/// A training step that must not be taken.
+#[derive(Clone, Copy, Debug, Error)]
 #[error(
     "training step {step}: the {what} is {value}, so the run ends; its saved checkpoints are \
      good, and a new run with a lower `training.learning_rate` may get further"
 )]
-pub struct TrainingError {
+pub struct Unsound {
     /// Steps taken before.
     pub step: u64,
-    /// What is not finite.
+    /// What is not finite, or has exploded.
     pub what: &'static str,
     /// Its value.
     pub value: f64,
@@ -76,7 +99,7 @@ impl Trainer {
         config: TrainingConfig,
         rules: Arc<Rules>,
     ) -> Trainer {
-        Trainer { net, average, optimizer, config, rules }
+        Trainer { net, average, optimizer, failed: None, config, rules }
     }
 
     /// Takes the steps of a round on samples drawn from the window, each
@@ -84,33 +107,41 @@ impl Trainer {
     /// the mean losses.
     ///
     /// # Errors
-    /// Losses or gradients that are not finite; the step is then not taken.
+    /// Losses or gradients that are not finite or have exploded, where the step is
+    /// not taken; a shard that cannot be read.
     ///
     /// # Panics
     /// When the window is empty.
     pub fn train(
         &mut self,
-        window: &Window,
+        window: &mut Window,
         round: TrainingRound<'_>,
         mut after_step: impl FnMut(Losses),
     ) -> Result<Losses, TrainingError> {
         let mut rng = ChaCha8Rng::seed_from_u64(round.seed);
+        let batch_size = self.config.batch_size as usize;
         let mut sums = Losses::default();
         let mut taken = 0;
         while taken < round.steps && !round.stop.load(Ordering::Relaxed) {
-            let samples: Vec<(&Sample, bool)> = (0..self.config.batch_size)
-                .map(|_| {
-                    let index = rng.random_range(0..window.len());
-                    let sample = window.get(index).expect("an index within the window");
-                    (sample, rng.random())
-                })
-                .collect();
-            let batch = Batch::new(&samples, &self.rules, self.net.device());
-            let losses = self.step(&batch, round.run_share)?;
-            after_step(losses);
-            sums.policy += losses.policy;
-            sums.value += losses.value;
-            taken += 1;
+            let steps = ((LOOKED_UP / batch_size).max(1) as u64).min(round.steps - taken);
+            let drawn = (0..steps as usize * batch_size)
+                .map(|_| (rng.random_range(0..window.len()), rng.random::<bool>()));
+            let (numbers, mirrored): (Vec<usize>, Vec<bool>) = drawn.unzip();
+            let samples = window.look_up(&numbers)?;
+            let samples: Vec<(&Sample, bool)> = samples.iter().zip(mirrored).collect();
+            for samples in samples.chunks(batch_size) {
+                if round.stop.load(Ordering::Relaxed) {
+                    break;
+                }
+                let batch = Batch::new(samples, &self.rules, self.net.device());
+                let result = self.step(&batch, round.run_share);
+                self.failed = result.is_err().then_some(batch);
+                let losses = result?;
+                after_step(losses);
+                sums.policy += losses.policy;
+                sums.value += losses.value;
+                taken += 1;
+            }
         }
         let count = taken.max(1) as f64;
         Ok(Losses { policy: sums.policy / count, value: sums.value / count })
@@ -119,28 +150,30 @@ impl Trainer {
     /// Takes one step on a batch.
     ///
     /// # Errors
-    /// As [`Trainer::train`].
-    pub fn step(&mut self, batch: &Batch, run_share: f64) -> Result<Losses, TrainingError> {
+    /// Losses or gradients that are not finite or have exploded.
+    pub fn step(&mut self, batch: &Batch, run_share: f64) -> Result<Losses, Unsound> {
         let outputs = self.net.forward_train(&batch.planes);
         let policy =
             loss::policy_loss(&outputs.policy, &batch.legal, &batch.policy).mean(Kind::Float);
         let value = loss::value_loss(&outputs.value, &batch.wdl).mean(Kind::Float);
         let total = &policy + &value * self.config.value_weight;
-        self.finite("loss", total.double_value(&[]))?;
+        let most = LARGEST_LOSS * (1.0 + self.config.value_weight);
+        self.sound("loss", total.double_value(&[]), most)?;
         self.optimizer.zero_grad();
         total.backward();
         let norm = self.optimizer.clip_grad_norm(self.config.gradient_norm);
-        self.finite("gradient's norm", norm)?;
+        self.sound("gradient's norm", norm, f64::MAX)?;
         self.optimizer.step(self.learning_rate(run_share));
         self.average.move_towards(&self.net, 1.0 - self.average_decay());
         Ok(Losses { policy: policy.double_value(&[]), value: value.double_value(&[]) })
     }
 
-    fn finite(&self, what: &'static str, value: f64) -> Result<(), TrainingError> {
-        if value.is_finite() {
+    fn sound(&self, what: &'static str, value: f64, most: f64) -> Result<(), Unsound> {
+        // Not so where the value is no number.
+        if value <= most {
             return Ok(());
         }
-        Err(TrainingError { step: self.optimizer.steps(), what, value })
+        Err(Unsound { step: self.optimizer.steps(), what, value })
     }
 
     /// What the average keeps of itself: less in the first steps, of whose

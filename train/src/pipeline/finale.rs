@@ -11,7 +11,8 @@ use cyvasse_selfplay::search::SearchSettings;
 use cyvasse_selfplay::{Purpose, derive};
 use serde_json::{Value, json};
 
-use super::run_dir::{RunDirError, io_error, write_file};
+use super::files::{io_error, write_file};
+use super::run_dir::RunDirError;
 use super::train::{Run, RunEnd};
 use crate::checkpoints::{PLAY_NET, made_for};
 use crate::evaluation::setup_quality::{Interval, Stopped, pairings, sampled, uniform, watched};

@@ -1,23 +1,46 @@
 //! The self-play part of a round, with its progress on the screen.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use cyvasse_selfplay::play::{Progress, Round};
-use cyvasse_selfplay::{GameRecord, Remembering, SetupPool};
+use cyvasse_env::Rules;
+use cyvasse_models::Net;
+use cyvasse_selfplay::play::{Progress, Round, SelfPlay};
+use cyvasse_selfplay::{GameRecord, MoverValue, Remembering, SetupPool};
+use rayon::ThreadPool;
 
+use super::inbox;
 use super::play_report::PlayReport;
-use super::progress::{SetOnDrop, Stage};
+use super::progress::{Reporter, SetOnDrop, Stage};
 use super::train::Run;
+use crate::config::Config;
 
-/// Plays a round of self-play with the network as it is, and returns the
-/// games that ended in it. New games take their setups from the pool.
-pub(super) fn play(
+/// What games are played with.
+pub(super) struct Table<'a> {
+    pub(super) config: &'a Config,
+    pub(super) rules: &'a Arc<Rules>,
+    pub(super) reporter: &'a Reporter,
+    pub(super) pool: &'a ThreadPool,
+    pub(super) stop: &'a AtomicBool,
+    pub(super) net: &'a Net,
+    /// Optimiser steps that made the network.
+    pub(super) step: u64,
+    pub(super) resign_below: MoverValue,
+    /// What is played, for the log.
+    pub(super) name: String,
+}
+
+/// The games that a round learns from: played here, or by workers.
+pub(super) fn of_round(
     run: &mut Run<'_>,
     round: u32,
     setups: &SetupPool,
 ) -> anyhow::Result<Vec<GameRecord>> {
+    if run.inbox.is_some() {
+        return inbox::collect(run, round);
+    }
     let Run {
         config,
         rules,
@@ -35,6 +58,30 @@ pub(super) fn play(
         Some(champion) => (&champion.net, champion.step),
         None => (&trainer.average, trainer.optimizer.steps()),
     };
+    let table = Table {
+        config,
+        rules,
+        reporter,
+        pool,
+        stop,
+        net,
+        step,
+        resign_below: resignation.threshold(),
+        name: format!("round {round}"),
+    };
+    let (games, report) = play(table, selfplay, setups)?;
+    numbers.play = Some(report);
+    Ok(games)
+}
+
+/// Plays so many plies in each slot as the config says, and returns the games that
+/// ended and the rates. New games take their setups from the pool.
+pub(super) fn play(
+    table: Table<'_>,
+    selfplay: &mut SelfPlay,
+    setups: &SetupPool,
+) -> anyhow::Result<(Vec<GameRecord>, PlayReport)> {
+    let Table { config, rules, reporter, pool, stop, net, step, resign_below, name } = table;
     let settings = &config.selfplay;
     let progress = Progress::default();
     let remembered = config.games.remembered_evaluations;
@@ -47,7 +94,7 @@ pub(super) fn play(
         plies_per_slot: settings.plies_per_slot,
         network_step: step as u32,
         setups,
-        resign_below: resignation.threshold(),
+        resign_below,
         progress: &progress,
         stop,
     };
@@ -63,13 +110,12 @@ pub(super) fn play(
     let seconds = stage.seconds();
     let plies = progress.plies.load(Ordering::Relaxed);
     stage.finish(&format!(
-        "round {round}: {} games, {plies} positions ({:.0}/s), {} in {seconds:.0} s",
+        "{name}: {} games, {plies} positions ({:.0}/s), {} in {seconds:.0} s",
         games.len(),
         plies as f64 / seconds.max(1e-9),
         rates(&progress, seconds)
     ));
-    numbers.play = Some(PlayReport::new(&progress, settings.batch(), seconds));
-    Ok(games)
+    Ok((games, PlayReport::new(&progress, settings.batch(), seconds)))
 }
 
 /// Shows the progress until the round is done.

@@ -14,8 +14,9 @@ use cyvasse_selfplay::{Purpose, derive};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::files::{io_error, write_file};
 use super::finale::agents;
-use super::run_dir::{RunDir, io_error, write_file};
+use super::run_dir::RunDir;
 use super::train::Run;
 use crate::config::Bound;
 use crate::evaluation::statistics::{Sprt, SprtError, Verdict};

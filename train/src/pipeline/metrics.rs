@@ -9,13 +9,14 @@ use std::time::Duration;
 use cyvasse_selfplay::GameRecord;
 use serde_json::{Value, json};
 
+use super::files::io_error;
 use super::gate::GateReport;
+use super::learning::LearningReport;
 use super::play_report::PlayReport;
-use super::run_dir::{RunDirError, io_error};
+use super::run_dir::RunDirError;
 use super::setups::SetupsReport;
 use super::tensorboard::EventFile;
 use super::train::Run;
-use crate::learning::Losses;
 use crate::machine::{self, Memory};
 use crate::replay::GameStatistics;
 
@@ -35,7 +36,7 @@ pub(super) struct Numbers {
 pub(super) fn write(
     run: &mut Run<'_>,
     games: &[GameRecord],
-    losses: Option<Losses>,
+    learned: &LearningReport,
     setups: &SetupsReport,
     gate: Option<&GateReport>,
     time: Duration,
@@ -47,14 +48,16 @@ pub(super) fn write(
         "step": run.trainer.optimizer.steps(),
         "games": games.len(),
         "positions": games.iter().map(|game| game.plies.len()).sum::<usize>(),
-        "window": run.window.len(),
+        "window": run.data.window.len(),
         "reuse": reuse(run),
         "resigned": games.iter().filter(|game| game.resigned).count(),
         "resign_below": threshold.get(),
         "played_on_resigned": played_on.resigned,
         "played_on_wrong": played_on.wrong,
-        "policy_loss": losses.map(|losses| losses.policy),
-        "value_loss": losses.map(|losses| losses.value),
+        "policy_loss": learned.losses.map(|losses| losses.policy),
+        "value_loss": learned.losses.map(|losses| losses.value),
+        "held_out": learned.to_json(),
+        "duplicates": learned.duplicates,
         "seconds": time.as_secs_f64(),
         "setups": setups.to_json(),
         "gate": gate.map(GateReport::to_json),
@@ -81,7 +84,7 @@ fn add_event(run: &mut Run<'_>, line: &Value) -> Result<(), RunDirError> {
 
 /// How often a position has been trained on so far, on average.
 fn reuse(run: &Run<'_>) -> Option<f64> {
-    let positions: u64 = run.shards.iter().map(|&(_, positions)| positions).sum();
+    let positions = run.data.positions();
     let samples = run.trainer.optimizer.steps() as f64 * f64::from(run.config.training.batch_size);
     (positions > 0).then(|| samples / positions as f64)
 }

@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
+use super::files::io_error;
 use super::progress_file::{ProgressFile, WorkEnd};
-use super::run_dir::{RunDirError, io_error};
+use super::run_dir::RunDirError;
 
 /// How often a stage writes a line into the log, and onto the screen where there is
 /// no terminal for its bar.

@@ -11,12 +11,18 @@
 //!   metrics.jsonl           one line of numbers a round
 //!   tensorboard/            the same as event files, one for each process
 //!   progress.json           what the process does, about once a second
-//!   lock                    held while a process works on the run
+//!   lock                    held while a process trains the run
 //!   shards/round-0001.h5    the games that ended in the round
 //!   checkpoints/round-0001/ play.safetensors, setup.safetensors
 //!   state/round-0001/       what a resumed run needs beside: the optimisers,
 //!                           the setup network before averaging, the unfinished
-//!                           games, the counters
+//!                           games, the counters; of the last two rounds
+//!   workers/worker-0001/    of a `cyvasse selfplay` process: its lock and log, and
+//!     stint-000001/         games that ended in a stint (games.h5) and that did
+//!                           not (unfinished.json)
+//!   set-aside/              files that were damaged
+//!   failed-batch-000012.safetensors
+//!                           what the step after so many could not learn from
 //!   report.html             what `cyvasse report` made
 //!   evaluation/final.json   scores of the matches at the end
 //!   evaluation/ladder.jsonl results of `cyvasse evaluate ladder`
@@ -25,13 +31,18 @@
 //! A round writes its shard, then its checkpoint, then its state, each under a
 //! temporary name that is renamed when it is whole. The state comes last: a
 //! round without one did not happen, and what it left is removed when the run
-//! is resumed.
+//! is resumed. The state before the newest is kept for the case that the newest is
+//! damaged.
 
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
+
+use super::files::{
+    commit, entries, io_error, remove_dir, remove_file, temporary, try_lock, write_file,
+};
 
 /// The results of a run's ladder, from the run directory.
 pub const LADDER_FILE: &str = "evaluation/ladder.jsonl";
@@ -40,8 +51,8 @@ pub const LADDER_FILE: &str = "evaluation/ladder.jsonl";
 #[derive(Debug)]
 pub struct RunDir {
     path: PathBuf,
-    /// Locked while this process works on the run.
-    _lock: File,
+    /// Locked while this process trains the run.
+    _lock: Option<File>,
 }
 
 /// Why a run directory cannot be used.
@@ -57,7 +68,7 @@ pub enum RunDirError {
     #[error("{} is no run directory (it has no config.toml); start a run without `--resume`", .0.display())]
     NotThere(PathBuf),
     /// Another process works on the run.
-    #[error("another process is working on {}; wait for it or stop it first", .0.display())]
+    #[error("another process is training the run {}; wait for it or stop it first", .0.display())]
     Locked(PathBuf),
     /// The system refuses.
     #[error("cannot {action} {}: {source}", path.display())]
@@ -116,14 +127,22 @@ impl RunDir {
         RunDir::lock(path)
     }
 
+    /// The directory of a run that another process may be training: for whoever
+    /// only reads.
+    ///
+    /// # Errors
+    /// A path that holds no run.
+    pub fn look_at(path: &Path) -> Result<RunDir, RunDirError> {
+        if !path.join("config.toml").is_file() {
+            return Err(RunDirError::NotThere(path.to_path_buf()));
+        }
+        Ok(RunDir { path: path.to_path_buf(), _lock: None })
+    }
+
     fn lock(path: &Path) -> Result<RunDir, RunDirError> {
-        let lock = path.join("lock");
-        let file = File::options().create(true).append(true).open(&lock);
-        let file = file.map_err(io_error("open", &lock))?;
-        match file.try_lock() {
-            Ok(()) => Ok(RunDir { path: path.to_path_buf(), _lock: file }),
-            Err(fs::TryLockError::WouldBlock) => Err(RunDirError::Locked(path.to_path_buf())),
-            Err(fs::TryLockError::Error(source)) => Err(io_error("lock", &lock)(source)),
+        match try_lock(&path.join("lock"))? {
+            Some(lock) => Ok(RunDir { path: path.to_path_buf(), _lock: Some(lock) }),
+            None => Err(RunDirError::Locked(path.to_path_buf())),
         }
     }
 
@@ -157,35 +176,46 @@ impl RunDir {
         self.path.join("state").join(round_name(round))
     }
 
-    /// Fills a folder of the run: `fill` writes into a temporary one, which
-    /// takes its name when it is whole.
-    ///
-    /// # Errors
-    /// What `fill` returns, or a system that refuses.
-    pub fn write_folder<E: From<RunDirError>>(
-        &self,
-        folder: &Path,
-        fill: impl FnOnce(&Path) -> Result<(), E>,
-    ) -> Result<(), E> {
-        write_folder(folder, fill)
-    }
-
-    /// The newest round with a whole state.
+    /// The rounds with a whole state, the newest first.
     ///
     /// # Errors
     /// A system that refuses.
-    pub fn newest_state(&self) -> Result<Option<u32>, RunDirError> {
-        Ok(self.rounds("state")?.into_iter().max())
+    pub fn states(&self) -> Result<Vec<u32>, RunDirError> {
+        let mut rounds = self.rounds("state")?;
+        rounds.sort_unstable_by(|one, other| other.cmp(one));
+        Ok(rounds)
+    }
+
+    /// Moves a file or folder that cannot be used out of the way, so that nothing
+    /// is lost; returns where it is now.
+    ///
+    /// # Errors
+    /// A system that refuses.
+    pub fn set_aside(&self, path: &Path) -> Result<PathBuf, RunDirError> {
+        let folder = self.path.join("set-aside");
+        fs::create_dir_all(&folder).map_err(io_error("create", &folder))?;
+        let name = path.strip_prefix(&self.path).unwrap_or(path).to_string_lossy();
+        let name = name.replace('/', "-");
+        let free = |number: u32| {
+            let name = if number == 0 { name.clone() } else { format!("{name}.{number}") };
+            Some(folder.join(name)).filter(|path| !path.exists())
+        };
+        let target = (0..).find_map(free).unwrap_or(folder);
+        fs::rename(path, &target).map_err(io_error("set aside", path))?;
+        Ok(target)
     }
 
     /// Removes what rounds after `round` left (all rounds, if there is none with
-    /// a state), states before it, and files that were never completed.
+    /// a state), states before the one before it, and files that were never completed.
     ///
     /// # Errors
     /// A system that refuses.
     pub fn settle(&self, round: Option<u32>) -> Result<(), RunDirError> {
         let later = |other: &u32| round.is_none_or(|round| *other > round);
-        for state in self.rounds("state")?.into_iter().filter(|&state| Some(state) < round) {
+        for state in self.rounds("state")?.into_iter().filter(|&state| Some(state + 1) < round) {
+            remove_dir(&self.state(state))?;
+        }
+        for state in self.rounds("state")?.into_iter().filter(later) {
             remove_dir(&self.state(state))?;
         }
         for round in self.rounds("checkpoints")?.into_iter().filter(later) {
@@ -194,7 +224,7 @@ impl RunDir {
         for round in self.rounds("shards")?.into_iter().filter(later) {
             remove_file(&self.shard(round))?;
         }
-        ["shards", "checkpoints", "state"]
+        ["shards", "checkpoints", "state", ""]
             .into_iter()
             .try_for_each(|name| self.remove_partial(name))
     }
@@ -235,25 +265,6 @@ impl RunDir {
     }
 }
 
-/// Makes a folder that is whole or not there: `fill` writes into a temporary one
-/// beside it, which takes its name in the end and is removed if `fill` fails.
-///
-/// # Errors
-/// What `fill` returns, a folder with something in it, or a system that refuses.
-pub fn write_folder<E: From<RunDirError>>(
-    folder: &Path,
-    fill: impl FnOnce(&Path) -> Result<(), E>,
-) -> Result<(), E> {
-    let temporary = temporary(folder);
-    fs::create_dir(&temporary).map_err(io_error("create", &temporary))?;
-    let made = fill(&temporary).and_then(|()| Ok(commit(&temporary, folder)?));
-    if made.is_err() {
-        // The first error is the one to tell.
-        let _ = fs::remove_dir_all(&temporary);
-    }
-    made
-}
-
 /// The rounds with a checkpoint of the run in a folder, in their order; the run
 /// may be going on.
 ///
@@ -287,59 +298,6 @@ fn round_name(round: u32) -> String {
     format!("round-{round:04}")
 }
 
-/// Where a folder or file is filled before it takes its name.
-fn temporary(folder: &Path) -> PathBuf {
-    let mut name = folder.file_name().unwrap_or_default().to_os_string();
-    name.push(format!(".{}.partial", std::process::id()));
-    folder.with_file_name(name)
-}
-
-/// Gives a whole folder its name, once it is on the disk.
-fn commit(temporary: &Path, folder: &Path) -> Result<(), RunDirError> {
-    sync(temporary)?;
-    fs::rename(temporary, folder).map_err(io_error("rename to", folder))?;
-    match folder.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-        Some(parent) => sync(parent),
-        None => Ok(()),
-    }
-}
-
-fn sync(folder: &Path) -> Result<(), RunDirError> {
-    let file = File::open(folder).map_err(io_error("open", folder))?;
-    file.sync_all().map_err(io_error("sync", folder))
-}
-
-/// What lies in a folder.
-fn entries(folder: &Path) -> Result<Vec<PathBuf>, RunDirError> {
-    let entries = fs::read_dir(folder).map_err(io_error("read", folder))?;
-    entries.map(|entry| Ok(entry.map_err(io_error("read", folder))?.path())).collect()
-}
-
-fn remove_file(path: &Path) -> Result<(), RunDirError> {
-    fs::remove_file(path).map_err(io_error("remove", path))
-}
-
-fn remove_dir(folder: &Path) -> Result<(), RunDirError> {
-    fs::remove_dir_all(folder).map_err(io_error("remove", folder))
-}
-
-/// Writes a file and waits until it is on the disk.
-///
-/// # Errors
-/// A system that refuses.
-pub(super) fn write_file(path: &Path, text: &str) -> Result<(), RunDirError> {
-    fs::write(path, text).map_err(io_error("write", path))?;
-    let file = File::open(path).map_err(io_error("open", path))?;
-    file.sync_all().map_err(io_error("sync", path))
-}
-
-pub(super) fn io_error<'a>(
-    action: &'static str,
-    path: &'a Path,
-) -> impl FnOnce(io::Error) -> RunDirError + 'a {
-    move |source| RunDirError::Io { action, path: path.to_path_buf(), source }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -357,23 +315,6 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_whole_or_not_there() {
-        let parent = tempfile::tempdir().unwrap();
-        let folder = parent.path().join("folder");
-        let failed = write_folder(&folder, |folder| -> anyhow::Result<()> {
-            fs::write(folder.join("first"), "1")?;
-            anyhow::bail!("the second cannot be written")
-        });
-        assert_eq!(failed.unwrap_err().to_string(), "the second cannot be written");
-        assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0);
-        let fill = |folder: &Path| -> anyhow::Result<()> { Ok(fs::write(folder.join("x"), "1")?) };
-        write_folder(&folder, fill).unwrap();
-        assert!(folder.join("x").exists());
-        write_folder(&folder, fill).unwrap_err();
-        assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 1);
-    }
-
-    #[test]
     fn what_an_unfinished_round_left_is_removed() {
         let folder = tempfile::tempdir().unwrap();
         let run = RunDir::create(&folder.path().join("run"), &[]).unwrap();
@@ -383,14 +324,19 @@ mod tests {
         }
         fs::create_dir(run.state(0)).unwrap();
         fs::create_dir(run.state(1)).unwrap();
-        assert_eq!(run.newest_state().unwrap(), Some(1));
+        assert_eq!(run.states().unwrap(), [1, 0]);
         fs::create_dir(run.file("state/round-0002.7.partial")).unwrap();
         fs::write(run.file("shards/.x.partial"), "half").unwrap();
         run.settle(Some(1)).unwrap();
         assert!(!run.file("state/round-0002.7.partial").exists());
         assert!(!run.file("shards/.x.partial").exists());
         assert!(run.shard(1).exists() && run.checkpoint(1).exists() && run.state(1).exists());
-        assert!(!run.shard(2).exists() && !run.checkpoint(2).exists() && !run.state(0).exists());
+        assert!(!run.shard(2).exists() && !run.checkpoint(2).exists() && run.state(0).exists());
+        fs::create_dir(run.state(2)).unwrap();
+        run.settle(Some(2)).unwrap();
+        assert!(!run.state(0).exists() && run.state(1).exists());
+        run.settle(Some(1)).unwrap();
+        assert!(!run.state(2).exists());
         run.settle(None).unwrap();
         assert!(!run.shard(1).exists() && !run.checkpoint(1).exists());
     }

@@ -13,7 +13,8 @@ use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 use tch::Device;
 
-use super::run_dir::{RunDir, io_error};
+use super::files::io_error;
+use super::run_dir::RunDir;
 use super::train::Run;
 use crate::checkpoints::{SETUP_NET, made_for};
 use crate::config::Config;
@@ -143,9 +144,19 @@ fn load(folder: &Path, rules: &Rules, device: Device) -> anyhow::Result<(SetupNe
 
 /// The setups that the games of a round draw from.
 pub(super) fn pool(run: &mut Run<'_>, round: u32) -> anyhow::Result<SetupPool> {
-    let Run { setups: Some(learner), config, dir, rules, .. } = run else {
-        return Ok(SetupPool::uniform(&run.rules));
-    };
+    supply(run.setups.as_mut(), &run.config, &run.dir, &run.rules, round)
+}
+
+/// The setups that the games of a round draw from, by a learner as it is after the
+/// round before.
+pub(super) fn supply(
+    learner: Option<&mut SetupLearner>,
+    config: &Config,
+    dir: &RunDir,
+    rules: &Rules,
+    round: u32,
+) -> anyhow::Result<SetupPool> {
+    let Some(learner) = learner else { return Ok(SetupPool::uniform(rules)) };
     let device = learner.trainer.net.device();
     let seed = derive(config.run.seed, Purpose::SetupSupply, &[u64::from(round)]);
     let mut rng = ChaCha8Rng::seed_from_u64(seed);

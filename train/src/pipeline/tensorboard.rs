@@ -12,8 +12,9 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::files::io_error;
 use super::progress_file::seconds_now;
-use super::run_dir::{RunDirError, io_error};
+use super::run_dir::RunDirError;
 
 /// An event file that events are added to.
 #[derive(Debug)]

@@ -11,7 +11,7 @@ use cyvasse_selfplay::{GameRecord, MoverOutcome, PlyKind, PlyRecord};
 
 use super::shards::{find, name_of};
 use crate::commands::rules::answers::{Output, is_closed_pipe};
-use crate::commands::rules::{draw, wants_colour};
+use crate::front_ends::board::{draw, wants_colour};
 use crate::replay::GameLine;
 
 /// Actions of a policy target that a line of the list has room for.

@@ -1,0 +1,306 @@
+//! `cyvasse selfplay`: a process that plays games for a run which another process
+//! learns from.
+//!
+//! Worker and learner share nothing but the run directory. The worker plays each
+//! stint with the newest network there and leaves its games in a folder of its own;
+//! the learner takes them. Either may be started and stopped at any time.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::Context;
+use cyvasse_env::Rules;
+use cyvasse_models::Net;
+use cyvasse_selfplay::play::SelfPlay;
+use cyvasse_selfplay::replay::{ShardHeader, write_shard};
+use cyvasse_selfplay::{GameRecord, MoverValue, SetupPool};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use super::files::{entries, io_error, remove_dir, try_lock, write_folder};
+use super::games::{self, Table};
+use super::progress::Reporter;
+use super::run_dir::RunDir;
+use super::state::ForWorkers;
+use super::stints::{GAMES, UNFINISHED, stint_folder, stints_of, worker_folder, workers_folder};
+use super::train::RunEnd;
+use super::unfinished::GameText;
+use super::{gate, sealed, setups, start};
+use crate::config::Config;
+use crate::device;
+
+/// How a worker is to be started.
+#[derive(Clone, Debug)]
+pub struct WorkerOptions {
+    /// The run directory.
+    pub run_dir: PathBuf,
+    /// Threads that play; as many as the config says if absent.
+    pub threads: Option<u32>,
+}
+
+/// Stints that the learner has not taken yet, when a worker waits for it: more would be
+/// by ever older networks.
+const MOST_STINTS: u32 = 2;
+
+/// Slots of a worker that no other one has: the most that a config allows.
+const SLOTS_OF_A_WORKER: u32 = 1 << 16;
+
+/// The most workers at the same time.
+const MOST_WORKERS: u32 = 9999;
+
+/// How often a waiting worker looks again.
+const LOOK_AGAIN: Duration = Duration::from_millis(200);
+
+/// A worker between two stints.
+struct Worker<'a> {
+    config: Config,
+    rules: Arc<Rules>,
+    run: RunDir,
+    number: u32,
+    folder: PathBuf,
+    /// Nobody else is this worker.
+    _lock: File,
+    reporter: Reporter,
+    pool: ThreadPool,
+    stop: &'a AtomicBool,
+    selfplay: SelfPlay,
+    /// The newest stint; 0 before the first.
+    stint: u32,
+    guide: Option<Guide>,
+    /// Whether it waits for the learner, and has said so.
+    waits: bool,
+}
+
+/// What a stint is played by.
+struct Guide {
+    /// The round that all of it was learned in.
+    round: u32,
+    net: Net,
+    step: u64,
+    setups: SetupPool,
+    resign_below: MoverValue,
+}
+
+/// Plays games for a run until it has all its rounds or `stop` is set. What the worker
+/// has not handed over when it is stopped or killed is played again, from the start of
+/// the stint.
+///
+/// # Errors
+/// A run directory that cannot be used, a failure of self-play, a refusal of the
+/// system.
+pub fn selfplay(options: &WorkerOptions, stop: &AtomicBool) -> anyhow::Result<RunEnd> {
+    // Workers have one thread each; more would get into each other's way.
+    tch::set_num_threads(1);
+    let (path, shown) = (&options.run_dir, options.run_dir.display());
+    let to_start = format!("`cyvasse train CONFIG --run-dir {shown} --learner` starts one");
+    let reporter = Reporter::new();
+    let what = format!("waiting for a run in {shown}; {to_start}");
+    let there = wait(&reporter, stop, &what, || Ok(RunDir::look_at(path).ok()))?;
+    let Some(run) = there else { return Ok(RunEnd::Stopped) };
+    let mut worker = Worker::begin(options, run, stop)?;
+    let end = worker.work();
+    worker.reporter.say(match &end {
+        Ok(RunEnd::Finished) => "the run has all its rounds; the worker ends",
+        Ok(RunEnd::Stopped) => "stopped; start the worker again to go on with its games",
+        Err(_) => "the worker fails",
+    });
+    end
+}
+
+/// Waits until `look` finds something, saying what is waited for; `None` if it was
+/// told to stop.
+fn wait<T>(
+    reporter: &Reporter,
+    stop: &AtomicBool,
+    what: &str,
+    mut look: impl FnMut() -> anyhow::Result<Option<T>>,
+) -> anyhow::Result<Option<T>> {
+    let mut told = false;
+    while !stop.load(Ordering::Relaxed) {
+        if let Some(found) = look()? {
+            return Ok(Some(found));
+        }
+        if !std::mem::replace(&mut told, true) {
+            reporter.say(what);
+        }
+        thread::sleep(LOOK_AGAIN);
+    }
+    Ok(None)
+}
+
+impl<'a> Worker<'a> {
+    /// The first worker of the run that no other process is.
+    fn begin(
+        options: &WorkerOptions,
+        run: RunDir,
+        stop: &'a AtomicBool,
+    ) -> anyhow::Result<Worker<'a>> {
+        let (mut config, rules) = start::stored_config(&run)?;
+        config.selfplay.workers = options.threads.unwrap_or(config.selfplay.workers);
+        let (number, lock) = take_number(run.path())?;
+        let folder = worker_folder(run.path(), number);
+        remove_partial(&folder)?;
+        let stint = stints_of(&folder)?.last().copied().unwrap_or(0);
+        let (search, games) = (config.search.clone(), config.games.clone());
+        let seed = config.run.seed;
+        let first = number * SLOTS_OF_A_WORKER;
+        let slots = first..first + config.selfplay.slots;
+        let selfplay = if stint == 0 {
+            SelfPlay::new(rules.clone(), search, games, slots, seed)
+        } else {
+            let path = stint_folder(&folder, stint).join(UNFINISHED);
+            let unfinished: Vec<GameText> = sealed::load(&path)?;
+            let unfinished = unfinished.into_iter().map(|game| game.read(&rules));
+            let unfinished = unfinished
+                .collect::<Result<Vec<_>, String>>()
+                .map_err(|reason| sealed::SealedError { path, reason })?;
+            SelfPlay::resume(rules.clone(), search, games, unfinished, seed)?
+        };
+        let threads = config.selfplay.workers as usize;
+        let pool = ThreadPoolBuilder::new().num_threads(threads).build()?;
+        let reporter = Reporter::with_log(&folder.join("log.txt"))?;
+        let shown = run.path().display();
+        reporter
+            .say(&format!("worker {number} of {shown}: {threads} threads, stint {}", stint + 1));
+        let guide = None;
+        Ok(Worker {
+            config,
+            rules,
+            run,
+            number,
+            folder,
+            _lock: lock,
+            reporter,
+            pool,
+            stop,
+            selfplay,
+            stint,
+            guide,
+            waits: false,
+        })
+    }
+
+    /// Plays stint after stint.
+    fn work(&mut self) -> anyhow::Result<RunEnd> {
+        while let Some(round) = self.newest_round()? {
+            if round >= self.config.run.rounds {
+                return Ok(RunEnd::Finished);
+            }
+            match self.is_ready(round) {
+                Ok(true) => self.play()?,
+                Ok(false) => thread::sleep(LOOK_AGAIN),
+                // The learner went on, and removed what was being read.
+                Err(_) if self.run.states()?.first() != Some(&round) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(RunEnd::Stopped)
+    }
+
+    /// The newest round that is saved; `None` if the worker was told to stop.
+    fn newest_round(&self) -> anyhow::Result<Option<u32>> {
+        let what = "waiting for the learner to save its first network";
+        wait(&self.reporter, self.stop, what, || Ok(self.run.states()?.first().copied()))
+    }
+
+    /// Prepares a stint, if the learner has taken enough of what was played.
+    fn is_ready(&mut self, round: u32) -> anyhow::Result<bool> {
+        let ForWorkers { resign_below, taken } = ForWorkers::load(&self.run.state(round))?;
+        let taken = taken.get(&self.number).copied().unwrap_or(0);
+        let ready = self.stint.saturating_sub(taken) < MOST_STINTS;
+        if !ready && !self.waits {
+            let folder = self.folder.display();
+            self.reporter.say(&format!(
+                "waiting for the learner to take {MOST_STINTS} stints of games that lie in {folder}"
+            ));
+        }
+        self.waits = !ready;
+        if ready {
+            self.follow(round, MoverValue::new(resign_below))?;
+        }
+        Ok(ready)
+    }
+
+    /// Reads what the next stint is played by, if it is not what the last one was
+    /// played by.
+    fn follow(&mut self, round: u32, resign_below: MoverValue) -> anyhow::Result<()> {
+        if self.guide.as_ref().is_some_and(|guide| guide.round == round) {
+            return Ok(());
+        }
+        let (config, run, rules) = (&self.config, &self.run, &self.rules);
+        let device = device::find(config.run.device)?;
+        let load = |round: u32| start::play_net(&run.checkpoint(round), rules, device);
+        let (net, step) = match gate::resume(&config.gate, run, round, load)? {
+            Some(champion) => (champion.net, champion.step),
+            None => load(round)?,
+        };
+        let mut learner = setups::resume(config, run, round, rules, device)?;
+        let setups = setups::supply(learner.as_mut(), config, run, rules, round + 1)?;
+        self.guide = Some(Guide { round, net, step, setups, resign_below });
+        Ok(())
+    }
+
+    /// Plays a stint and hands it over, unless it was told to stop.
+    fn play(&mut self) -> anyhow::Result<()> {
+        let Some(guide) = &self.guide else { return Ok(()) };
+        let stint = self.stint + 1;
+        let table = Table {
+            config: &self.config,
+            rules: &self.rules,
+            reporter: &self.reporter,
+            pool: &self.pool,
+            stop: self.stop,
+            net: &guide.net,
+            step: guide.step,
+            resign_below: guide.resign_below,
+            name: format!("stint {stint} (network of round {})", guide.round),
+        };
+        let (games, _) = games::play(table, &mut self.selfplay, &guide.setups)?;
+        if self.stop.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        self.hand_over(stint, &games)?;
+        self.stint = stint;
+        Ok(())
+    }
+
+    fn hand_over(&self, stint: u32, games: &[GameRecord]) -> anyhow::Result<()> {
+        let unfinished = self.selfplay.unfinished();
+        let unfinished: Vec<GameText> = unfinished.iter().map(GameText::from).collect();
+        write_folder::<anyhow::Error>(&stint_folder(&self.folder, stint), |folder| {
+            if !games.is_empty() {
+                let header = ShardHeader::new(&self.rules, self.config.run.seed, stint);
+                write_shard(folder.join(GAMES), &header, games)?;
+            }
+            sealed::save(&folder.join(UNFINISHED), &unfinished)
+        })
+    }
+}
+
+/// The lowest number that no other worker has, and its lock.
+fn take_number(run: &Path) -> anyhow::Result<(u32, File)> {
+    for number in 1..=MOST_WORKERS {
+        let folder = worker_folder(run, number);
+        std::fs::create_dir_all(&folder).map_err(io_error("create", &folder))?;
+        if let Some(lock) = try_lock(&folder.join("lock"))? {
+            return Ok((number, lock));
+        }
+    }
+    let folder = workers_folder(run);
+    anyhow::bail!(
+        "{MOST_WORKERS} workers are at work in {}, the most there can be",
+        folder.display()
+    )
+}
+
+/// Removes what this worker was writing when its process ended.
+fn remove_partial(folder: &Path) -> anyhow::Result<()> {
+    let partial = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "partial");
+    for path in entries(folder)?.into_iter().filter(partial) {
+        remove_dir(&path).context("cannot remove what an earlier process left")?;
+    }
+    Ok(())
+}

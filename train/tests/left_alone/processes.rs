@@ -1,0 +1,150 @@
+//! A learner and workers in processes of their own.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use cyvasse_env::Rules;
+use cyvasse_selfplay::replay::Shard;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::toy::{cyvasse, error_of, tiny_rules, toy_config};
+
+const ROUNDS: u64 = 8;
+
+/// A process, and the file of what it says.
+struct Process {
+    child: Child,
+    said: PathBuf,
+}
+
+impl Process {
+    fn start(said: PathBuf, arguments: &[&str]) -> Process {
+        let file = fs::File::create(&said).unwrap();
+        let mut command = cyvasse();
+        let child = command.args(arguments).stdout(Stdio::null()).stderr(file).spawn().unwrap();
+        Process { child, said }
+    }
+
+    fn said(&self) -> String {
+        fs::read_to_string(&self.said).unwrap()
+    }
+
+    /// Waits until the process has said something.
+    fn wait_to_say(&mut self, what: &str) {
+        let patience = Instant::now() + Duration::from_secs(60);
+        while !self.said().contains(what) {
+            assert!(Instant::now() < patience, "no word of `{what}` in: {}", self.said());
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    fn end(mut self) -> (Option<i32>, String) {
+        let patience = Instant::now() + Duration::from_secs(60);
+        while self.child.try_wait().unwrap().is_none() {
+            if Instant::now() > patience {
+                self.child.kill().unwrap();
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+        (self.child.wait().unwrap().code(), self.said())
+    }
+
+    fn signal(&self, signal: &str) {
+        let pid = self.child.id().to_string();
+        assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
+    }
+}
+
+#[test]
+fn workers_and_a_learner_share_a_run_in_any_order() {
+    let folder = TempDir::new().unwrap();
+    let rounds = format!("rounds = {ROUNDS}");
+    let config =
+        toy_config(folder.path(), &[("rounds = 3", rounds.as_str()), ("games = 4", "games = 0")]);
+    let run = folder.path().join("run");
+    let (config, run_dir) = (config.display().to_string(), run.display().to_string());
+    let file = |name: &str| folder.path().join(name);
+    let worker = |name: &str| Process::start(file(name), &["selfplay", "--run-dir", &run_dir]);
+    let learner = |name: &str, more: &[&str]| {
+        let arguments = ["train", &config, "--run-dir", &run_dir, "--learner"];
+        Process::start(file(name), &[&arguments[..], more].concat())
+    };
+
+    // The worker comes first, and is killed while it waits.
+    let mut early = worker("early");
+    early.wait_to_say("waiting for a run in ");
+    early.signal("-KILL");
+    early.end();
+
+    // The learner waits for workers, and is stopped cleanly.
+    let mut first = learner("first", &[]);
+    first.wait_to_say("round 1: waiting for 240 plies by workers");
+    first.signal("-INT");
+    let (code, said) = first.end();
+    assert_eq!(code, Some(130), "{said}");
+    assert!(said.contains("--resume --learner`"), "{said}");
+
+    // Without a learner, workers play until enough lies there; one is killed.
+    let mut alone = worker("alone");
+    alone.wait_to_say("worker 1 of ");
+    alone.wait_to_say("stint 2 ");
+    let mut beside = worker("beside");
+    beside.wait_to_say("worker 2 of ");
+    beside.wait_to_say("stint 1 ");
+    alone.signal("-KILL");
+    alone.end();
+
+    // The learner goes on and is killed; the killed worker's place is taken again.
+    let mut second = learner("second", &["--resume"]);
+    second.wait_to_say("round 2: ");
+    second.signal("-KILL");
+    second.end();
+    let mut again = worker("again");
+    again.wait_to_say("worker 1 of ");
+    let (code, said) = learner("third", &["--resume"]).end();
+    assert_eq!(code, Some(0), "{said}");
+    for worker in [beside, again] {
+        let (code, said) = worker.end();
+        assert_eq!(code, Some(0), "{said}");
+        assert!(said.contains("the run has all its rounds"), "{said}");
+    }
+    check_games(&run);
+
+    // A run in one process goes by the same files.
+    let output = crate::toy::train(Path::new(&config), &run, &["--resume"]);
+    assert!(output.status.success(), "{}", error_of(&output));
+}
+
+/// No game is learned from twice, both workers have played, later games by newer
+/// networks, and no position was trained on more often than the config allows.
+fn check_games(run: &Path) {
+    let rules = Rules::from_toml(&fs::read_to_string(tiny_rules()).unwrap()).unwrap();
+    let mut ids = HashSet::new();
+    let mut steps = HashSet::new();
+    for round in 1..=ROUNDS {
+        let path = run.join("shards").join(format!("round-{round:04}.h5"));
+        let shard = Shard::open(path, &rules).unwrap();
+        for game in (0..shard.game_count()).map(|game| shard.game(game).unwrap()) {
+            assert!(ids.insert(game.id), "{:?} is there twice", game.id);
+            steps.extend(game.plies.iter().map(|ply| ply.network_step));
+        }
+    }
+    let workers: HashSet<u32> = ids.iter().map(|id| id.slot >> 16).collect();
+    assert_eq!(workers, HashSet::from([1, 2]));
+    assert!(steps.len() > 1 && steps.contains(&0), "{steps:?}");
+
+    let metrics = fs::read_to_string(run.join("metrics.jsonl")).unwrap();
+    let lines: Vec<Value> =
+        metrics.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len() as u64, ROUNDS);
+    let positions: u64 = lines.iter().map(|line| line["positions"].as_u64().unwrap()).sum();
+    let steps = lines.last().unwrap()["step"].as_u64().unwrap();
+    let samples = steps as f64 * 16.0 / positions as f64;
+    // 3 on each position that is not held out: a fifth of the games is.
+    assert!((1.5..3.0).contains(&samples), "{samples} samples a position");
+}
