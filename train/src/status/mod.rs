@@ -12,11 +12,11 @@ use thiserror::Error;
 
 use crate::config::{Config, ConfigError, read_rules};
 use crate::evaluation::LadderReport;
+use crate::evaluation::ladder::ResultsError;
 use crate::machine;
 use crate::pipeline::{
     FINAL_FILE, LADDER_FILE, ProgressNote, RunDirError, WorkEnd, read_metrics, seconds_now,
 };
-use crate::report::data::ReportError;
 use crate::setups::SetupsConfig;
 
 pub use page::in_words;
@@ -114,7 +114,7 @@ pub enum StatusError {
     Files(#[from] RunDirError),
     /// The results of the ladder cannot be used.
     #[error(transparent)]
-    Ladder(#[from] ReportError),
+    Ladder(#[from] ResultsError),
 }
 
 impl Status {
