@@ -9,8 +9,6 @@ use cyvasse_selfplay::GameRecord;
 use cyvasse_selfplay::replay::{Shard, ShardHeader, write_shard};
 use cyvasse_train::config::TrainingConfig;
 use cyvasse_train::learning::{Batch, Sample, Trainer, samples_of};
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use tch::Device;
 
 mod common;

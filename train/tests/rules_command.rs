@@ -339,7 +339,7 @@ fn a_rules_file_that_cannot_be_used_is_named() {
 #[test]
 fn wrong_usage_exits_with_2() {
     let usages: [(&[&str], &str); 10] = [
-        (&[], "Usage: cyvasse rules <COMMAND>"),
+        (&[], "Usage: cyvasse rules [OPTIONS] <COMMAND>"),
         (&["perft", POSITION], "--depth <N>"),
         (&["perft", "--depth", "1001", POSITION], "1001 is not in 0..=1000"),
         (&["perft", "--depth", "99999999999999999999", POSITION], "invalid value"),

@@ -63,6 +63,8 @@ fn cast_at_borders(graph: &mut Graph) {
         cast(&inside(name), name, data_type::FLOAT);
     }
     let mut nodes = casts.into_nodes();
+    // Not the names of the outputs, which tract gives to nodes of its own.
+    nodes.iter_mut().for_each(|node| node.name.push_str(".cast"));
     let ending = nodes.split_off(inputs.len());
     nodes.append(&mut graph.node);
     nodes.extend(ending);

@@ -111,7 +111,7 @@ fn every_format_says_what_the_setup_network_says() {
 fn a_single_weight_that_is_another_is_noticed() {
     let net = net();
     let bytes = export::play_onnx(&net);
-    for name in ["tower.1.second.conv.weight", "policy.out.bias", "value.hidden.weight"] {
+    for name in ["tower.1.second.conv.weight", "policy.out.bias", "value.out.bias"] {
         // Folding leaves biases and linear maps as they are; of a convolution the
         // first folded weight is computed here.
         let variables = net.variables();

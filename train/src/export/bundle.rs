@@ -220,7 +220,7 @@ mod tests {
     fn a_file_that_says_something_else_than_the_network_is_refused() {
         let agent = agent();
         let folder = tempfile::tempdir().unwrap();
-        let mut cases = PlayCases::new(&agent.play, &agent.rules);
+        let cases = PlayCases::new(&agent.play, &agent.rules);
         let write = |cases: &PlayCases, format| {
             let bundle = Bundle { folder: folder.path(), agent: &agent, play: cases, setup: None };
             bundle.write(Network::Play, format)

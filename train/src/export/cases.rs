@@ -53,7 +53,6 @@ pub(super) struct SetupCases {
 }
 
 /// Positions as f32 `[B, 8, 8, 32]`.
-#[must_use]
 pub(super) fn encoded(positions: &[(Position, usize)], rules: &Rules) -> Tensor {
     let mut planes = vec![0.0; positions.len() * ENCODED_LEN];
     for ((position, occurrences), row) in positions.iter().zip(planes.chunks_mut(ENCODED_LEN)) {

@@ -113,6 +113,9 @@ fn damaged_shards_are_set_aside_by_name_and_training_goes_on() {
     assert_eq!(set_aside(&run), ["shards-round-0001.h5", "shards-round-0003.h5"]);
 }
 
+/// What happens to a file.
+type Damage = fn(&Path);
+
 #[test]
 fn a_damaged_round_is_done_again_and_gives_the_same() {
     let folder = TempDir::new().unwrap();
@@ -120,7 +123,7 @@ fn a_damaged_round_is_done_again_and_gives_the_same() {
     let run = folder.path().join("run");
     assert_trained(&train(&config, &run, &[]));
     let expected = contents(&run);
-    let damage: [(&str, fn(&Path)); 4] = [
+    let damage: [(&str, Damage); 4] = [
         ("checkpoints/round-0003/play.safetensors", truncate),
         ("checkpoints/round-0003/setup.safetensors", flip_a_byte),
         ("state/round-0003/optimizer.safetensors", flip_a_byte),
