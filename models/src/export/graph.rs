@@ -15,6 +15,11 @@ pub const OPSET: i64 = 22;
 /// The version of the file format that belongs to [`OPSET`].
 const IR_VERSION: i64 = 10;
 
+/// The operator set of graphs with quantised tensors: from 21 on onnxruntime (1.32) moves a
+/// transposition before the conversion from i8, and then refuses what it has made.
+pub const QUANTIZED_OPSET: i64 = 20;
+const QUANTIZED_IR_VERSION: i64 = 9;
+
 /// The name of the first dimension of every input and output.
 const BATCH: &str = "batch";
 
@@ -95,6 +100,14 @@ impl GraphBuilder {
     /// The nodes alone.
     pub(super) fn into_nodes(self) -> Vec<Node> {
         self.graph.node
+    }
+
+    /// The whole file of a graph with quantised tensors.
+    pub(super) fn finish_quantized(self, doc: &str) -> Model {
+        let mut model = self.finish(doc);
+        model.ir_version = QUANTIZED_IR_VERSION;
+        model.opset_import[0].version = QUANTIZED_OPSET;
+        model
     }
 
     /// The whole file.

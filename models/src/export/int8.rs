@@ -59,7 +59,7 @@ pub(super) fn int8_graph(net: &Net, planes: &Tensor) -> Model {
     let mixed = writer.dequantize("value.mix", &mixed);
     writer.writer.value(&mixed);
     let doc = "Policy and value logits of positions, each in its mover's view; i8 inside";
-    writer.writer.graph.finish(doc)
+    writer.writer.graph.finish_quantized(doc)
 }
 
 struct ByteWriter<'a> {

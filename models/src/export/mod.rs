@@ -34,7 +34,7 @@ use crate::net::Net;
 use crate::setup_net::{SETUP_FEATURES, SetupNet};
 use crate::tensor_file::{TensorFile, TensorFileError};
 
-pub use graph::OPSET;
+pub use graph::{OPSET, QUANTIZED_OPSET};
 pub use read::{Network, OnnxReader, Reader, ScriptReader, TensorsReader, largest_difference};
 
 /// A network that cannot be exported, or is not what it was when read back.

@@ -8,7 +8,7 @@ use cyvasse_env::{
     ACTION_COUNT, ACTION_INDEX_VERSION, ACTION_PLANES, PASS_INDEX, PLANES, PLANES_VERSION,
     SetupBuilder, Tile, Unit,
 };
-use cyvasse_models::export::OPSET;
+use cyvasse_models::export::{OPSET, QUANTIZED_OPSET};
 use cyvasse_models::{SETUP_ENCODING_VERSION, SETUP_FEATURES};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -37,6 +37,7 @@ pub(super) fn model(bundle: &Bundle<'_>, export: &Export) -> anyhow::Result<Stri
         },
         "networks": export.files,
         "onnx_opset": OPSET,
+        "onnx_opset_int8": QUANTIZED_OPSET,
         "parity": { "test_cases": CASES, "tolerance_fp32": TOLERANCE },
         "play": play(bundle),
         "actions": action_map(),
