@@ -8,9 +8,9 @@ use std::process::{Command, Output};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-mod common;
+mod toy;
 
-use common::toy::{begin, cyvasse, send, toy_config};
+use toy::{begin, cyvasse, send, toy_config};
 
 fn status(run: &Path) -> (Value, Option<i32>) {
     let output = cyvasse().arg("status").arg(run).arg("--json").output().unwrap();

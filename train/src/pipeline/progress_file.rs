@@ -10,6 +10,9 @@ use std::time::{Duration, Instant, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
+use super::train::RunEnd;
+use crate::one_line;
+
 /// The file's name in the directory of a run.
 pub const PROGRESS_FILE: &str = "progress.json";
 
@@ -56,6 +59,17 @@ pub enum WorkEnd {
     Stopped,
     /// It failed, with this error.
     Failed(String),
+}
+
+impl WorkEnd {
+    /// How the work of a run or of one of its workers ended.
+    pub(super) fn of(end: &anyhow::Result<RunEnd>) -> WorkEnd {
+        match end {
+            Ok(RunEnd::Finished) => WorkEnd::Finished,
+            Ok(RunEnd::Stopped) => WorkEnd::Stopped,
+            Err(error) => WorkEnd::Failed(one_line::told(error)),
+        }
+    }
 }
 
 /// The file, kept up to date.

@@ -23,7 +23,6 @@ use super::{finale, games, learning, metrics, setups, start};
 use crate::checkpoints::{PLAY_NET, made_for};
 use crate::config::Config;
 use crate::learning::Trainer;
-use crate::one_line;
 use crate::setups::SetupLearner;
 
 /// How a run is to be started.
@@ -89,11 +88,7 @@ pub fn train(options: &RunOptions, stop: &AtomicBool) -> anyhow::Result<RunEnd> 
     let mut run =
         if options.resume { start::resume(options, stop)? } else { start::start(options, stop)? };
     let end = to_the_end(&mut run, options);
-    run.reporter.end(match &end {
-        Ok(RunEnd::Finished) => WorkEnd::Finished,
-        Ok(RunEnd::Stopped) => WorkEnd::Stopped,
-        Err(error) => WorkEnd::Failed(one_line::told(error)),
-    });
+    run.reporter.end(WorkEnd::of(&end));
     end
 }
 

@@ -23,6 +23,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use super::files::{entries, io_error, remove_dir, try_lock, write_folder};
 use super::games::{self, Table};
 use super::progress::Reporter;
+use super::progress_file::WorkEnd;
 use super::run_dir::RunDir;
 use super::state::ForWorkers;
 use super::stints::{GAMES, UNFINISHED, stint_folder, stints_of, worker_folder, workers_folder};
@@ -107,6 +108,7 @@ pub fn selfplay(options: &WorkerOptions, stop: &AtomicBool) -> anyhow::Result<Ru
         Ok(RunEnd::Stopped) => "stopped; start the worker again to go on with its games",
         Err(_) => "the worker fails",
     });
+    worker.reporter.end(WorkEnd::of(&end));
     end
 }
 

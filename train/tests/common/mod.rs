@@ -18,8 +18,6 @@ use rand_chacha::ChaCha8Rng;
 use tch::Device;
 use tempfile::TempDir;
 
-pub(crate) mod toy;
-
 /// A setup network that has learned nothing.
 pub(crate) fn untrained_setup_net() -> SetupNet {
     let config = SetupNetConfig { encoding: SETUP_ENCODING_VERSION, width: 8, blocks: 1 };

@@ -114,6 +114,12 @@ fn workers_and_a_learner_share_a_run_in_any_order() {
         assert!(said.contains("the run has all its rounds"), "{said}");
     }
     check_games(&run);
+    let status = cyvasse().args(["status", &run_dir, "--json"]).output().unwrap();
+    let status: Value = serde_json::from_slice(&status.stdout).unwrap();
+    for worker in status["workers"].as_array().unwrap() {
+        assert_eq!(worker["state"], "finished", "{status}");
+    }
+    assert_eq!(status["workers"].as_array().unwrap().len(), 2, "{status}");
 
     // A run in one process goes by the same files.
     let output = crate::toy::train(Path::new(&config), &run, &["--resume"]);

@@ -3,7 +3,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
+use std::thread;
+use std::time::Duration;
 
 use cyvasse_env::{Rules, SetupSpace};
 use cyvasse_selfplay::GameRecord;
@@ -120,4 +122,29 @@ pub(crate) fn contents(run: &Path) -> Vec<([Vec<u8>; 2], Vec<GameRecord>)> {
 pub(crate) fn gate(elo0: f64, elo1: f64) -> String {
     let rest = "rounds = 1\npairs = 20\nalpha = 0.05\nbeta = 0.05";
     format!("kind = \"sprt\"\n{rest}\nelo0 = {elo0:?}\nelo1 = {elo1:?}\n# ")
+}
+
+/// Starts a run, waits until its first round lies behind, and asks it to stop.
+pub(crate) fn interrupt(config: &Path, run: &Path) {
+    let mut child = begin(config, run);
+    send(&child, "-INT");
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+}
+
+/// Starts a run and waits until its first round lies behind.
+pub(crate) fn begin(config: &Path, run: &Path) -> Child {
+    let mut command = cyvasse();
+    command.arg("train").arg(config).arg("--run-dir").arg(run).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    while !fs::read_to_string(run.join("metrics.jsonl")).is_ok_and(|text| text.contains('\n')) {
+        assert!(child.try_wait().unwrap().is_none(), "the run ended before its first round");
+        thread::sleep(Duration::from_millis(5));
+    }
+    child
+}
+
+/// Sends a signal.
+pub(crate) fn send(child: &Child, signal: &str) {
+    let sent = Command::new("kill").args([signal, &child.id().to_string()]).status();
+    assert!(sent.unwrap().success());
 }
