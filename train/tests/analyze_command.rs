@@ -4,7 +4,7 @@
 mod common;
 
 use std::path::Path;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus};
 use std::sync::Arc;
 
 use cyvasse_env::{Action, Game, Position, Rules, SetupSpace};
@@ -19,7 +19,7 @@ use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 use tch::Device;
 
-use common::talk::Talk;
+use common::talk::{Talk, unheard};
 use common::untrained;
 
 fn command(checkpoint: &Path, more: &[&str]) -> Command {
@@ -215,20 +215,7 @@ fn an_answer_comes_before_the_next_question() {
 
 #[test]
 fn an_analysis_that_nobody_reads_ends_quietly() {
-    use std::io::Write;
-
     let folder = untrained(&Rules::iron_throne());
-    let mut child = command(folder.path(), &[])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    drop(child.stdout.take());
-    let mut input = child.stdin.take().unwrap();
-    // Its input stays open.
-    writeln!(input, "nonsense").unwrap();
-    let output = child.wait_with_output().unwrap();
+    let output = unheard(&mut command(folder.path(), &[]), "nonsense");
     assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
-    drop(input);
 }

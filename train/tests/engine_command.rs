@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use cyvasse_env::{Rules, Setup};
 
-use common::talk::Talk;
+use common::talk::{Talk, unheard};
 use common::untrained;
 
 const START: &str = "position setups 3mwmfc/3mwmff/4mwff/4mwwf 5DHK/6LT/5RXC/6SE \
@@ -222,22 +222,8 @@ fn checkpoints_and_rules_that_do_not_fit_are_refused() {
 
 #[test]
 fn an_engine_that_nobody_listens_to_ends_quietly() {
-    use std::io::{Read, Write};
-
     let folder = untrained(&Rules::iron_throne());
-    let mut child = command(folder.path(), &[])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    drop(child.stdout.take());
-    // Its input stays open: it finds out by itself, when it next has something to say.
-    let mut input = child.stdin.take().unwrap();
-    writeln!(input, "{START}\ngo infinite").unwrap();
-    assert!(child.wait().unwrap().success());
-    let mut said = String::new();
-    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-    assert!(said.is_empty(), "{said}");
-    drop(input);
+    // It finds out by itself, when it next has something to say.
+    let output = unheard(&mut command(folder.path(), &[]), &format!("{START}\ngo infinite"));
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
 }

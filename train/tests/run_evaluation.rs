@@ -7,6 +7,10 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
+mod toy;
+
+use toy::toy_config;
+
 fn cyvasse(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_cyvasse")).args(arguments).output().unwrap()
 }
@@ -20,32 +24,8 @@ fn json_of(arguments: &[&str]) -> Value {
 
 /// A run of two rounds on the tiny rules.
 fn toy_run(folder: &Path) -> PathBuf {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let mut text = fs::read_to_string(root.join("configs/quick.toml")).unwrap();
-    let rules = root.join("env/tests/data/variants/tiny.toml");
-    let rules = format!("rules = {:?}", rules.display().to_string());
-    for (from, to) in [
-        ("rules = \"iron-throne\"", rules.as_str()),
-        ("rounds = 12", "rounds = 2"),
-        ("blocks = 3", "blocks = 1"),
-        ("channels = 32", "channels = 8"),
-        ("workers = 2", "workers = 1"),
-        ("slots = 128", "slots = 6"),
-        ("plies_per_slot = 64", "plies_per_slot = 40"),
-        ("simulations = 32", "simulations = 4"),
-        ("batch_size = 256", "batch_size = 16"),
-        ("uniform_rounds = 2", "uniform_rounds = 1"),
-        ("samples_per_seat = 256", "samples_per_seat = 12"),
-        ("opponents = 32", "opponents = 4"),
-        ("batch_setups = 128", "batch_setups = 8"),
-        ("width = 128", "width = 16"),
-        ("games = 200", "games = 0"),
-    ] {
-        assert!(text.contains(from), "the config has no line `{from}`");
-        text = text.replacen(from, to, 1);
-    }
-    let (config, run) = (folder.join("toy.toml"), folder.join("run"));
-    fs::write(&config, text).unwrap();
+    let changes = [("rounds = 3", "rounds = 2"), ("games = 4", "games = 0")];
+    let (config, run) = (toy_config(folder, &changes), folder.join("run"));
     let paths = [&config, &run].map(|path| path.to_str().unwrap());
     let output = cyvasse(&["train", paths[0], "--run-dir", paths[1]]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

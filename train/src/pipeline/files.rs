@@ -71,6 +71,16 @@ pub(super) fn entries(folder: &Path) -> Result<Vec<PathBuf>, RunDirError> {
     entries.map(|entry| Ok(entry.map_err(io_error("read", folder))?.path())).collect()
 }
 
+/// Removes what was being written into a folder when a process ended.
+pub(super) fn remove_partial(folder: &Path) -> Result<(), RunDirError> {
+    for path in entries(folder)? {
+        if path.extension().is_some_and(|extension| extension == "partial") {
+            if path.is_dir() { remove_dir(&path)? } else { remove_file(&path)? }
+        }
+    }
+    Ok(())
+}
+
 pub(super) fn remove_file(path: &Path) -> Result<(), RunDirError> {
     fs::remove_file(path).map_err(io_error("remove", path))
 }

@@ -89,7 +89,7 @@ fn take_steps(
         let detail = format!("policy {policy:.3}, value {value:.3}, {rate:.0} samples/s");
         stage.update(step, &detail);
     })?;
-    if !run.stop.load(std::sync::atomic::Ordering::Relaxed) {
+    if !run.stopped() {
         let seconds = stage.seconds();
         stage.finish(&format!(
             "round {round}: {step} steps in {seconds:.0} s, loss: policy {:.3}, value {:.3}",

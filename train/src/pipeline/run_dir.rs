@@ -41,7 +41,8 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::files::{
-    commit, entries, io_error, remove_dir, remove_file, temporary, try_lock, write_file,
+    commit, entries, io_error, remove_dir, remove_file, remove_partial, temporary, try_lock,
+    write_file,
 };
 
 /// The results of a run's ladder, from the run directory.
@@ -226,17 +227,7 @@ impl RunDir {
         }
         ["shards", "checkpoints", "state", ""]
             .into_iter()
-            .try_for_each(|name| self.remove_partial(name))
-    }
-
-    /// Removes what was being written into a folder when a process ended.
-    fn remove_partial(&self, folder: &str) -> Result<(), RunDirError> {
-        for path in entries(&self.path.join(folder))? {
-            if path.extension().is_some_and(|extension| extension == "partial") {
-                if path.is_dir() { remove_dir(&path)? } else { remove_file(&path)? }
-            }
-        }
-        Ok(())
+            .try_for_each(|name| remove_partial(&self.path.join(name)))
     }
 
     /// Drops the lines of `metrics.jsonl` that tell of rounds after `round`.

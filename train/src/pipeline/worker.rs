@@ -20,7 +20,7 @@ use cyvasse_selfplay::replay::{ShardHeader, write_shard};
 use cyvasse_selfplay::{GameRecord, MoverValue, SetupPool};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use super::files::{entries, io_error, remove_dir, try_lock, write_folder};
+use super::files::{io_error, remove_partial, try_lock, write_folder};
 use super::games::{self, Table};
 use super::progress::Reporter;
 use super::progress_file::WorkEnd;
@@ -144,7 +144,7 @@ impl<'a> Worker<'a> {
         config.selfplay.workers = options.threads.unwrap_or(config.selfplay.workers);
         let (number, lock) = take_number(run.path())?;
         let folder = worker_folder(run.path(), number);
-        remove_partial(&folder)?;
+        remove_partial(&folder).context("cannot remove what an earlier process left")?;
         let stint = stints_of(&folder)?.last().copied().unwrap_or(0);
         let (search, games) = (config.search.clone(), config.games.clone());
         let seed = config.run.seed;
@@ -296,13 +296,4 @@ fn take_number(run: &Path) -> anyhow::Result<(u32, File)> {
         "{MOST_WORKERS} workers are at work in {}, the most there can be",
         folder.display()
     )
-}
-
-/// Removes what this worker was writing when its process ended.
-fn remove_partial(folder: &Path) -> anyhow::Result<()> {
-    let partial = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "partial");
-    for path in entries(folder)?.into_iter().filter(partial) {
-        remove_dir(&path).context("cannot remove what an earlier process left")?;
-    }
-    Ok(())
 }

@@ -1,7 +1,7 @@
 //! A conversation with a program, line by line.
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
@@ -11,6 +11,19 @@ pub(crate) struct Talk {
     child: Child,
     input: Option<ChildStdin>,
     output: Receiver<String>,
+}
+
+/// Runs a program that nobody listens to, while its input stays open; its end and
+/// what it wrote to standard error.
+pub(crate) fn unheard(command: &mut Command, said: &str) -> Output {
+    let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = child.spawn().unwrap();
+    drop(child.stdout.take());
+    let mut input = child.stdin.take().unwrap();
+    writeln!(input, "{said}").unwrap();
+    let output = child.wait_with_output().unwrap();
+    drop(input);
+    output
 }
 
 impl Talk {
