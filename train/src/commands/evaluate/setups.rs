@@ -77,6 +77,10 @@ pub(in crate::commands) struct SetupsArguments {
     /// Swaps that are tried at each
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = value_parser!(u32).range(0..=1_000_000))]
     climb_steps: u32,
+    /// Games on trial of each setup that a climb ends at, which choose the best answers; 0
+    /// takes the critic's word
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = value_parser!(u32).range(0..=10_000))]
+    trial_games: u32,
     #[command(flatten)]
     machine: Machine,
     /// Any number: the same seed gives the same games
@@ -149,6 +153,7 @@ impl SetupsArguments {
             climb_starts: self.climb_starts,
             climb_steps: self.climb_steps,
             climb_opponents: CLIMB_OPPONENTS,
+            trial_games: self.trial_games,
             best: BEST,
             response_games: self.response_games,
             seed: self.seed,

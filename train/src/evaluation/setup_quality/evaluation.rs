@@ -2,7 +2,6 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use anyhow::{Context, bail};
 use cyvasse_env::{Outcome, Rules, Setup, SetupSpace, Side};
@@ -11,10 +10,10 @@ use cyvasse_selfplay::{Purpose, Wdl, derive};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use super::best_response::{Climb, best_responses, seated};
+use super::best_response::seated;
 use super::diversity::Diversity;
-use super::report::{CriticReport, Exploitation, Interval, SetupReport};
-use super::watched::{Stopped, watched};
+use super::report::{CriticReport, Interval, SetupReport};
+use super::watched::watched;
 use crate::evaluation::playout::{Pairing, Pilots, score_of};
 use crate::evaluation::statistics::Score;
 use crate::pipeline::Reporter;
@@ -35,7 +34,9 @@ pub struct SetupEvaluationPlan {
     pub climb_steps: u32,
     /// Opponents that climbs are valued against, half of them for each seat.
     pub climb_opponents: u32,
-    /// Best answers that are replayed in real games.
+    /// Games on trial of each setup that a climb ends at, which choose the best.
+    pub trial_games: u32,
+    /// Best answers that are replayed in games against fresh opponents.
     pub best: u32,
     /// Games of all best answers to one mixture together.
     pub response_games: u32,
@@ -136,11 +137,11 @@ impl SetupEvaluation<'_> {
     }
 
     /// A seed for one of the parts.
-    fn seed(&self, part: u64) -> u64 {
+    pub(super) fn seed(&self, part: u64) -> u64 {
         derive(self.plan.seed, Purpose::Match, &[part])
     }
 
-    fn samples(
+    pub(super) fn samples(
         &self,
         space: &SetupSpace,
         count: u32,
@@ -149,7 +150,7 @@ impl SetupEvaluation<'_> {
         samples(self.net, space, count, seed)
     }
 
-    fn learned(
+    pub(super) fn learned(
         &self,
         space: &SetupSpace,
         count: u32,
@@ -198,74 +199,6 @@ impl SetupEvaluation<'_> {
     fn diversity(&self, space: &SetupSpace) -> anyhow::Result<[Diversity; 2]> {
         let samples = self.samples(space, self.plan.samples, self.seed(4))?;
         Ok(samples.map(|samples| Diversity::of(&samples, space.log_count())))
-    }
-
-    fn exploitation(&mut self, space: &SetupSpace) -> anyhow::Result<Exploitation> {
-        let seed = self.seed(5);
-        let [searched, fresh] = [1, 2].map(|part| derive(seed, Purpose::BestResponse, &[part]));
-        let opponents = self.plan.climb_opponents.div_ceil(2);
-        let count = self.plan.response_games.div_ceil(2);
-        let learned = self.learned(space, opponents, searched)?;
-        let learned_fresh = self.learned(space, count, fresh)?;
-        let uniform_drawn = uniform(space, opponents, searched);
-        let uniform_fresh = uniform(space, count, fresh);
-        let most_likely = self.most_likely(space)?;
-        Ok(Exploitation {
-            learned: self.best_answers("the learned mixture", space, &learned, &learned_fresh)?,
-            uniform: self.best_answers("uniform setups", space, &uniform_drawn, &uniform_fresh)?,
-            most_likely: self.best_answers(
-                "the most likely setup",
-                space,
-                &most_likely,
-                &most_likely,
-            )?,
-        })
-    }
-
-    /// The most likely setup for each seat among many samples and the greedy one.
-    fn most_likely(&self, space: &SetupSpace) -> anyhow::Result<[Vec<Setup>; 2]> {
-        let samples = self.samples(space, self.plan.samples, self.seed(4))?;
-        let best = |seat: Side| -> anyhow::Result<Vec<Setup>> {
-            let greedy = self.net.greedy(space, seat)?;
-            let all = samples[seat.index()].iter().chain([&greedy]);
-            let best = all.max_by(|a, b| a.log_probability.total_cmp(&b.log_probability));
-            Ok(vec![best.unwrap_or(&greedy).setup])
-        };
-        Ok([best(Side::White)?, best(Side::Black)?])
-    }
-
-    /// Searches for the best answers to a mixture and plays them against fresh
-    /// setups of it.
-    fn best_answers(
-        &mut self,
-        name: &str,
-        space: &SetupSpace,
-        mixture: &[Vec<Setup>; 2],
-        fresh: &[Vec<Setup>; 2],
-    ) -> anyhow::Result<Interval> {
-        let seed = derive(self.plan.seed, Purpose::BestResponse, &[]);
-        // From all over the space, and from where the learned setups are.
-        let half = self.plan.climb_starts.div_ceil(2);
-        let mut from = uniform(space, half, seed)[0].clone();
-        from.extend(&self.learned(space, half, seed)?[0]);
-        from.truncate(self.plan.climb_starts.max(1) as usize);
-        let stage = self.reporter.stage("climb", 1);
-        let stop = self.pilots.stop;
-        let climb = Climb { steps: self.plan.climb_steps, seed, stop };
-        let mut best = best_responses(self.critic, &self.rules, mixture, &from, climb)?;
-        if stop.load(Ordering::Relaxed) {
-            stage.clear();
-            return Err(Stopped.into());
-        }
-        best.truncate(self.plan.best.max(1) as usize);
-        let mean = best.iter().map(|(_, value)| value).sum::<f64>() / best.len() as f64;
-        let promised = 50.0 * (1.0 + mean);
-        stage.finish(&format!("best answers to {name}: the critic promises {promised:.1}%"));
-        let setups: Vec<Setup> = best.into_iter().map(|(setup, _)| setup).collect();
-        let pairings = pairings(&[setups.clone(), setups], fresh, self.plan.response_games, seed);
-        let what = format!("best answers to {name}");
-        let outcomes = watched(self.reporter, "answers", &mut self.pilots, &pairings, &what)?;
-        Ok(score_of(&pairings, &outcomes).into())
     }
 }
 

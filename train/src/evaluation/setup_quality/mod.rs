@@ -5,6 +5,7 @@
 mod best_response;
 mod diversity;
 mod evaluation;
+mod exploitation;
 mod report;
 mod watched;
 
