@@ -20,7 +20,7 @@ import zlib
 import h5py
 
 SEAL_BYTES = 512
-SCHEMA_VERSION = 2
+SCHEMA_VERSIONS = [2, 3]
 
 SOURCES = ["uniform", "current", "past", "fixed"]
 RESULTS = ["white wins", "black wins", "draw by repetition", "draw by no progress", "draw by length"]
@@ -57,8 +57,8 @@ def games(path):
     check_seal(path)
     with h5py.File(path, "r") as file:
         version = int(file.attrs["schema_version"])
-        if version != SCHEMA_VERSION:
-            sys.exit(f"error: {path} has schema version {version}, expected {SCHEMA_VERSION}")
+        if version not in SCHEMA_VERSIONS:
+            sys.exit(f"error: {path} has schema version {version}, expected {' or '.join(map(str, SCHEMA_VERSIONS))}")
         fingerprint = f"{int(file.attrs['rules_fingerprint']):016x}"
         names = ["games", "plies", "policy"]
         data = {f"{group}/{name}": file[group][name][:].tolist() for group in names for name in file[group]}
@@ -85,6 +85,7 @@ def ply(data, row):
     return {
         "kind": KINDS[data["plies/kind"][row]],
         "index": data["plies/action"][row],
+        "surprise": data["plies/surprise"][row] if "plies/surprise" in data else 0.0,
         "root_value": data["plies/root_value"][row],
         "proven": data["plies/proven"][row] == 1,
         "simulations": data["plies/simulations"][row],

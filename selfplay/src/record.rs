@@ -123,6 +123,10 @@ pub struct PlyRecord {
     /// Actions without a noticeable share are left out; an empty list means
     /// that the ply has no policy target.
     pub policy: Vec<(Action, f32)>,
+    /// How much the target surprised the network: its divergence from the priors,
+    /// KL(target || priors), in nats, noise left aside; 0 without a target, and where
+    /// it is not known.
+    pub surprise: f32,
     /// The search's value of the position before the ply.
     pub root_value: MoverValue,
     /// Whether that value is proven.

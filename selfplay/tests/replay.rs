@@ -293,7 +293,9 @@ fn sealed_files_that_break_the_schema_are_refused() {
         file.new_attr::<u32>().create(name).unwrap().write_scalar(&value).unwrap();
     };
     let version = rewritten(|file| scalar(file, "schema_version", 1));
-    assert!(version.contains("`schema_version` in `") && version.contains("is 1; it must be 2"));
+    assert!(
+        version.contains("`schema_version` in `") && version.contains("is 1; it must be 2 or 3")
+    );
     assert!(rewritten(|file| scalar(file, "action_index_version", 9)).contains("must be 1"));
     assert!(rewritten(|file| scalar(file, "run_seed", 9)).contains("must be of type uint64"));
     assert!(rewritten(|file| drop(file.delete_attr("shard"))).contains("attribute `shard`"));
@@ -312,6 +314,13 @@ fn sealed_files_that_break_the_schema_are_refused() {
         dataset.write_raw(&offsets).unwrap();
     });
     assert!(offsets.contains("`games/first_ply[2]`"), "{offsets}");
+    let negative = rewritten(|file| {
+        let dataset = file.dataset("plies/surprise").unwrap();
+        let mut surprises: Vec<f32> = dataset.read_raw().unwrap();
+        surprises[2] = f32::NAN;
+        dataset.write_raw(&surprises).unwrap();
+    });
+    assert!(negative.contains("`plies/surprise[2]`"), "{negative}");
     let missing = rewritten(|file| file.unlink("plies/proven").unwrap());
     assert!(missing.contains("open `plies/proven`"), "{missing}");
     let short = rewritten(|file| replace(file, "plies/proven", &[0u8, 1]));
@@ -362,6 +371,24 @@ fn stored_games_that_break_the_rules_are_named() {
 
 /// What `Shard::open` says of a shard of three games after a change to its
 /// contents.
+#[test]
+fn shards_from_before_surprises_were_stored_are_read() {
+    let (_folder, path, rules) = rewrite(|file| {
+        file.delete_attr("schema_version").unwrap();
+        file.new_attr::<u32>().create("schema_version").unwrap().write_scalar(&2u32).unwrap();
+        file.unlink("plies/surprise").unwrap();
+    });
+    let old = Shard::open(path, &rules).unwrap();
+    let (_folder, _, games, _) = written(&variant("tiny"), 3, 11);
+    for (number, game) in games.iter().enumerate() {
+        assert!(game.plies.iter().any(|ply| ply.surprise > 0.0));
+        let mut expected = game.clone();
+        expected.plies.iter_mut().for_each(|ply| ply.surprise = 0.0);
+        assert_eq!(old.game(number).unwrap(), expected);
+        assert!(old.surprises(number).iter().all(|&surprise| surprise == 0.0));
+    }
+}
+
 fn rewritten(change: impl FnOnce(&hdf5::File)) -> String {
     let (_folder, path, rules) = rewrite(change);
     let message = Shard::open(path, &rules).unwrap_err().to_string();
@@ -445,6 +472,7 @@ fn random_game(rules: &Rules, space: &SetupSpace, id: GameId, rng: &mut ChaCha8R
             action,
             // The first ply always has a policy, for tests that spoil it.
             policy: random_policy(&actions, plies.is_empty(), rng),
+            surprise: rng.random_range(0.0..3.0),
             root_value: MoverValue::new(rng.random_range(-1.0..=1.0)),
             proven: rng.random(),
             simulations: rng.random_range(0..100),

@@ -211,3 +211,43 @@ fn searches_keep_their_promises() {
         assert_eq!(format!("{:?}", other.result(ply)), format!("{result:?}"));
     }
 }
+
+/// The divergence of a result's policy from the softmax of the evaluator's logits.
+fn surprise(judge: &mut Judge, played: &Played, result: &SearchResult<Action>) -> f64 {
+    let actions: Vec<Action> = result.policy.iter().map(|&(action, _)| action).collect();
+    let request =
+        Request { state: played.position(), occurrences: played.occurrences(), actions: &actions };
+    let mut answers = [Evaluation::blank()];
+    judge.evaluate(&[request], &mut answers).unwrap();
+    let exponentials: Vec<f64> =
+        answers[0].logits.iter().map(|&logit| f64::from(logit).exp()).collect();
+    let sum: f64 = exponentials.iter().sum();
+    let shares = result.policy.iter().map(|&(_, share)| f64::from(share)).zip(exponentials);
+    shares
+        .filter(|(share, _)| *share > 0.0)
+        .map(|(share, exponential)| share * (share / (exponential / sum)).ln())
+        .sum()
+}
+
+#[test]
+fn the_surprise_is_the_divergence_from_the_priors_without_noise() {
+    let rules = Arc::new(Rules::iron_throne());
+    let mut most = 0.0f64;
+    for seed in 0..60 {
+        let mut rng = ChaCha8Rng::seed_from_u64(1000 + seed);
+        let played = common::random_game(&rules, rng.random_range(0..60), seed);
+        let settings = random_settings(&mut rng);
+        let mut judge = Judge::StandIn(StandIn { sharpness: rng.random_range(0.0..6.0) });
+        let game = Cyvasse { rules: rules.clone() };
+        let position = played.position().clone();
+        let mut search = Search::new(game, settings, position, played.earlier(), seed);
+        run(&mut search, &mut judge, 4, |_| {});
+        let result = search.result(played.position().plies());
+        let won_at_once = result.evaluations == 0;
+        let expected = if won_at_once { 0.0 } else { surprise(&mut judge, &played, &result) };
+        let found = f64::from(result.surprise);
+        assert!((found - expected).abs() < 1e-3 * (1.0 + expected), "{found}, {expected}");
+        most = most.max(expected);
+    }
+    assert!(most > 1.0, "no search said anything new");
+}

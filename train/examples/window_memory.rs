@@ -110,6 +110,7 @@ fn random_game(rules: &Arc<Rules>, space: &SetupSpace, id: GameId) -> GameRecord
             kind: PlyKind::Full,
             action,
             policy: targets.iter().map(|&action| (action, share)).collect(),
+            surprise: 0.0,
             root_value: MoverValue::new(rng.random_range(-1.0..1.0)),
             proven: false,
             simulations: 32,

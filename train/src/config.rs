@@ -131,6 +131,11 @@ pub struct TrainingConfig {
     pub window_exponent: f64,
     /// Megabytes of shards that stay in memory between rounds.
     pub window_memory_mb: u32,
+    /// Share of the draws that go to positions by how much their policy target
+    /// surprised the network (see [`Window`](crate::learning::Window)).
+    pub policy_surprise: f64,
+    /// Whether a position is mirrored left to right by lot.
+    pub mirror: bool,
     /// Share of games that are never trained on, for validation.
     pub held_out_games: f64,
     /// libtorch's threads within an operation while training.
@@ -323,6 +328,7 @@ impl Config {
             Bound::share("training.window_growth", training.window_growth),
             Bound::real("training.window_exponent", training.window_exponent, 1.0),
             Bound::count("training.window_memory_mb", training.window_memory_mb, 0, 1_000_000),
+            Bound::share("training.policy_surprise", training.policy_surprise),
             Bound::new(
                 (0.0..=0.5).contains(&training.held_out_games),
                 "training.held_out_games",

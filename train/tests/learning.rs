@@ -150,6 +150,8 @@ fn a_tiny_set_is_learned_by_heart() {
         final_rate_share: 1.0,
         value_weight: 1.0,
         value_lambda: 1.0,
+        policy_surprise: 0.0,
+        mirror: true,
         average_decay: 0.9,
         gradient_norm: 5.0,
         optimizer: rule,

@@ -85,6 +85,7 @@ fn random_game(rules: &Rules, space: &SetupSpace, id: GameId, rng: &mut ChaCha8R
             kind,
             action,
             policy,
+            surprise: 0.0,
             root_value: MoverValue::new(rng.random_range(-1.0..=1.0)),
             proven: rng.random_range(0..4) == 0,
             simulations: rng.random_range(1..100),

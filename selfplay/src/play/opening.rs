@@ -32,6 +32,7 @@ pub(super) fn play(
             kind: PlyKind::Opening,
             action,
             policy: Vec::new(),
+            surprise: 0.0,
             root_value: MoverValue::DRAW,
             proven: false,
             simulations: 0,

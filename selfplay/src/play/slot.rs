@@ -221,10 +221,12 @@ fn ply_record(result: SearchResult<Action>, kind: PlyKind, network_step: u32) ->
     policy.retain(|&(_, share)| share >= SMALLEST_SHARE);
     let sum: f32 = policy.iter().map(|&(_, share)| share).sum();
     policy.iter_mut().for_each(|(_, share)| *share /= sum);
+    let surprise = if policy.is_empty() { 0.0 } else { result.surprise };
     PlyRecord {
         kind,
         action: result.best,
         policy,
+        surprise,
         root_value: result.value,
         proven: result.proven.is_some(),
         simulations: result.simulations,

@@ -27,6 +27,7 @@ pub(super) struct Columns {
     pub(super) kind: Vec<u8>,
     pub(super) action: Vec<u16>,
     pub(super) root_value: Vec<f32>,
+    pub(super) surprise: Vec<f32>,
     pub(super) proven: Vec<u8>,
     pub(super) simulations: Vec<u32>,
     pub(super) network_step: Vec<u32>,
@@ -57,6 +58,7 @@ impl Columns {
             kind: Vec::new(),
             action: Vec::new(),
             root_value: Vec::new(),
+            surprise: Vec::new(),
             proven: Vec::new(),
             simulations: Vec::new(),
             network_step: Vec::new(),
@@ -95,6 +97,7 @@ impl Columns {
         self.kind.push(ply.kind as u8);
         self.action.push(ply.action.index(turn) as u16);
         self.root_value.push(ply.root_value.get());
+        self.surprise.push(ply.surprise);
         self.proven.push(u8::from(ply.proven));
         self.simulations.push(ply.simulations);
         self.network_step.push(ply.network_step);
@@ -127,6 +130,8 @@ impl Columns {
         let most = 1.0 + schema::ROUNDING;
         let is_value = |value: &f32| value.abs() <= most;
         check_each(schema::ROOT_VALUE, &self.root_value, "from -1 to 1", is_value)?;
+        let is_surprise = |surprise: &f32| surprise.is_finite() && *surprise >= 0.0;
+        check_each(schema::SURPRISE, &self.surprise, "finite and not under 0", is_surprise)?;
         let is_share = |&share: &f32| share > 0.0 && share <= most;
         check_each(schema::POLICY_SHARE, &self.policy_share, "over 0 and up to 1", is_share)?;
         self.check_sums()
@@ -148,10 +153,10 @@ impl Columns {
         self.outcome.len()
     }
 
-    /// Bytes of all columns: by their types 80 a game, 20 a ply (an offset
+    /// Bytes of all columns: by their types 80 a game, 24 a ply (an offset
     /// included) and 6 an entry of a policy.
     pub(super) fn memory(&self) -> usize {
-        80 * self.games() + 20 * self.action.len() + 6 * self.policy_action.len()
+        80 * self.games() + 24 * self.action.len() + 6 * self.policy_action.len()
     }
 
     /// The plies of a game, as indices into the columns of `plies`.
@@ -189,6 +194,11 @@ impl Columns {
     pub(super) fn setup_bytes(&self, game: usize, side: Side) -> [u8; SETUP_BYTES] {
         let start = (2 * game + side.index()) * SETUP_BYTES;
         self.setups[start..start + SETUP_BYTES].try_into().expect("the length is right")
+    }
+
+    /// How much the policy targets of a game's plies surprised, in nats.
+    pub(super) fn surprises(&self, game: usize) -> &[f32] {
+        &self.surprise[self.plies(game)]
     }
 
     pub(super) fn root_value(&self, ply: usize) -> MoverValue {

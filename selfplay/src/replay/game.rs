@@ -101,6 +101,7 @@ fn ply_record(
         kind: columns.kind(row),
         action: legal.0[place].1,
         policy: policy(columns, row, position, &legal)?,
+        surprise: columns.surprise[row],
         root_value: columns.root_value(row),
         proven: columns.proven[row] == 1,
         simulations: columns.simulations[row],

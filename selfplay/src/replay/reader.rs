@@ -82,7 +82,7 @@ impl Source<'_> {
     }
 
     fn header(&self) -> Result<ShardHeader, ReplayError> {
-        self.require(schema::ATTRIBUTE_SCHEMA, schema::SCHEMA_VERSION)?;
+        self.version()?;
         self.require(schema::ATTRIBUTE_INDEX, ACTION_INDEX_VERSION)?;
         let text = self.text(schema::ATTRIBUTE_RULES)?;
         let rules = Rules::from_toml(&text).map_err(|error| {
@@ -96,6 +96,18 @@ impl Source<'_> {
             run_seed: self.number(schema::ATTRIBUTE_SEED)?,
             shard: self.number(schema::ATTRIBUTE_SHARD)?,
         })
+    }
+
+    /// The version of the schema, one that is read.
+    fn version(&self) -> Result<u32, ReplayError> {
+        let name = schema::ATTRIBUTE_SCHEMA;
+        let found: u32 = self.attribute(name)?;
+        let known = schema::OLDEST_VERSION..=schema::SCHEMA_VERSION;
+        if known.contains(&found) {
+            return Ok(found);
+        }
+        let expected = format!("{} or {}", known.start(), known.end());
+        Err(misfit(self.path, name, found.to_string(), expected))
     }
 
     fn columns(&self) -> Result<Columns, ReplayError> {
@@ -113,6 +125,11 @@ impl Source<'_> {
             kind: self.read(schema::KIND, &[plies])?,
             action: self.read(schema::ACTION, &[plies])?,
             root_value: self.read(schema::ROOT_VALUE, &[plies])?,
+            surprise: if self.version()? == schema::OLDEST_VERSION {
+                vec![0.0; plies]
+            } else {
+                self.read(schema::SURPRISE, &[plies])?
+            },
             proven: self.read(schema::PROVEN, &[plies])?,
             simulations: self.read(schema::SIMULATIONS, &[plies])?,
             network_step: self.read(schema::NETWORK_STEP, &[plies])?,

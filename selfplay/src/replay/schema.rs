@@ -1,4 +1,6 @@
-//! The schema of replay shards: all that stands in one, version 2.
+//! The schema of replay shards: all that stands in one, version 3.
+//!
+//! Version 2, which had no `plies/surprise`, is read too: as if nothing were known of it.
 //!
 //! A shard is an HDF5 file with finished games in the order of their writing. It
 //! is written once and never changed. Any HDF5 tool reads it; numbers are
@@ -22,6 +24,7 @@
 //! | `plies/kind`          | `[P]`      | u8   | how the action was found: 0 by a search in full, 1 by a cheap search, 2 by lot in a random opening |
 //! | `plies/action`        | `[P]`      | u16  | the action played: its action index in the mover's own view, 0 to 7936 |
 //! | `plies/root_value`    | `[P]`      | f32  | the search's value of the position before the ply, for the side to move: -1 a sure loss, 1 a sure win |
+//! | `plies/surprise`      | `[P]`      | f32  | divergence of the policy target from the network's priors, KL(target \|\| priors), in nats: 0 or more; 0 where there is no target |
 //! | `plies/proven`        | `[P]`      | u8   | 1 if that value is proven, else 0    |
 //! | `plies/simulations`   | `[P]`      | u32  | simulations of the search            |
 //! | `plies/network_step`  | `[P]`      | u32  | training step of the network that the search used |
@@ -44,7 +47,7 @@
 //!
 //! | attribute              | type   | meaning                                      |
 //! |------------------------|--------|----------------------------------------------|
-//! | `schema_version`       | u32    | [`SCHEMA_VERSION`]                           |
+//! | `schema_version`       | u32    | [`SCHEMA_VERSION`]; from [`OLDEST_VERSION`] on |
 //! | `action_index_version` | u32    | [`ACTION_INDEX_VERSION`](cyvasse_env::ACTION_INDEX_VERSION) |
 //! | `rules_name`           | string | name of the rules, for people                |
 //! | `rules_toml`           | string | the rules themselves, as a rules file        |
@@ -79,7 +82,10 @@
 use cyvasse_env::{DrawReason, Outcome, Side};
 
 /// The version of this schema; it changes when an older reader would misread.
-pub const SCHEMA_VERSION: u32 = 2;
+pub const SCHEMA_VERSION: u32 = 3;
+
+/// The oldest version that is read.
+pub const OLDEST_VERSION: u32 = 2;
 
 /// The most games, plies or policy entries of a shard.
 pub const MAX_ENTRIES: usize = 1 << 28;
@@ -112,6 +118,7 @@ pub(super) const FIRST_PLY: &str = "games/first_ply";
 pub(super) const KIND: &str = "plies/kind";
 pub(super) const ACTION: &str = "plies/action";
 pub(super) const ROOT_VALUE: &str = "plies/root_value";
+pub(super) const SURPRISE: &str = "plies/surprise";
 pub(super) const PROVEN: &str = "plies/proven";
 pub(super) const SIMULATIONS: &str = "plies/simulations";
 pub(super) const NETWORK_STEP: &str = "plies/network_step";

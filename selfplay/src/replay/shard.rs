@@ -44,7 +44,7 @@ impl ShardHeader {
     }
 }
 
-/// A shard, checked and held in memory as compact arrays: about 19 bytes a ply
+/// A shard, checked and held in memory as compact arrays: about 23 bytes a ply
 /// and 6 bytes an entry of a policy target.
 ///
 /// Games and plies are numbered from 0.
@@ -150,6 +150,16 @@ impl Shard {
     /// If there is no such game.
     pub fn kinds(&self, game: usize) -> impl Iterator<Item = PlyKind> {
         self.columns.plies(game).map(|ply| self.columns.kind(ply))
+    }
+
+    /// How much the policy targets of a game surprised the network, ply by ply, in
+    /// nats (see [`PlyRecord::surprise`](crate::PlyRecord::surprise)).
+    ///
+    /// # Panics
+    /// If there is no such game.
+    #[must_use]
+    pub fn surprises(&self, game: usize) -> &[f32] {
+        self.columns.surprises(game)
     }
 
     /// A number that two games share if they have the same setups and actions,

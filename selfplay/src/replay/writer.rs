@@ -211,6 +211,7 @@ fn write_columns(file: &File, columns: &Columns) -> Attempt<()> {
     write(file, schema::KIND, &columns.kind, &[plies])?;
     write(file, schema::ACTION, &columns.action, &[plies])?;
     write(file, schema::ROOT_VALUE, &columns.root_value, &[plies])?;
+    write(file, schema::SURPRISE, &columns.surprise, &[plies])?;
     write(file, schema::PROVEN, &columns.proven, &[plies])?;
     write(file, schema::SIMULATIONS, &columns.simulations, &[plies])?;
     write(file, schema::NETWORK_STEP, &columns.network_step, &[plies])?;

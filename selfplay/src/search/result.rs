@@ -20,6 +20,10 @@ pub struct SearchResult<A> {
     /// The training target: a share for each legal action, in any order, adding
     /// up to 1.
     pub policy: Vec<(A, f32)>,
+    /// The target's divergence from the evaluator's priors, KL(target || priors), in
+    /// nats, 0 or more. Noise is no part of it. 0 where the root is won at once, which
+    /// the evaluator is not asked about.
+    pub surprise: f32,
     /// Finished simulations of each legal action, kept ones included, in the
     /// same order.
     pub visits: Vec<(A, u32)>,
@@ -57,7 +61,11 @@ impl<G: Game> Search<G> {
         let target = target(&root, &self.settings.policy);
         let value =
             proven.map_or_else(|| mean_value(&root, &target, &self.settings.policy), Proven::value);
+        // A root that is won at once was not put to the evaluator.
+        let asked = self.evaluations > 0 || self.kept > 0;
+        let surprise = if asked { divergence(&target, edges.logits) } else { 0.0 };
         SearchResult {
+            surprise,
             best: edges.rest[best].action,
             value,
             proven,
@@ -92,6 +100,14 @@ fn target<A>(root: &Frontier<'_, A>, policy: &PolicySettings) -> Vec<f32> {
         }
         PolicySettings::Puct(_) => puct::target(&root.edges),
     }
+}
+
+/// KL(target || priors) in nats, of log-priors.
+fn divergence(target: &[f32], log_priors: &[f32]) -> f32 {
+    let shares = target.iter().zip(log_priors).filter(|(share, _)| **share > 0.0);
+    let sum: f32 = shares.map(|(share, log_prior)| share * (share.ln() - log_prior)).sum();
+    // Less than 0 by rounding alone.
+    sum.max(0.0)
 }
 
 /// What the root is worth if the side to move plays by the target. Not the mean

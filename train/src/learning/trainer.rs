@@ -103,7 +103,7 @@ impl Trainer {
     }
 
     /// Takes the steps of a round on samples drawn from the window, each
-    /// mirrored or not by lot, and tells of each step as it is taken. Returns
+    /// mirrored or not by lot if the config says so, and tells of each step as it is taken. Returns
     /// the mean losses.
     ///
     /// # Errors
@@ -119,13 +119,14 @@ impl Trainer {
         mut after_step: impl FnMut(Losses),
     ) -> Result<Losses, TrainingError> {
         let mut rng = ChaCha8Rng::seed_from_u64(round.seed);
+        let TrainingConfig { mirror, .. } = self.config;
         let batch_size = self.config.batch_size as usize;
         let mut sums = Losses::default();
         let mut taken = 0;
         while taken < round.steps && !round.stop.load(Ordering::Relaxed) {
             let steps = ((LOOKED_UP / batch_size).max(1) as u64).min(round.steps - taken);
             let drawn = (0..steps as usize * batch_size)
-                .map(|_| (rng.random_range(0..window.len()), rng.random::<bool>()));
+                .map(|_| (rng.random_range(0..window.len()), mirror && rng.random::<bool>()));
             let (numbers, mirrored): (Vec<usize>, Vec<bool>) = drawn.unzip();
             let samples = window.look_up(&numbers)?;
             let samples: Vec<(&Sample, bool)> = samples.iter().zip(mirrored).collect();

@@ -59,6 +59,7 @@ pub struct Window {
     rules: Arc<Rules>,
     held_out: HeldOut,
     lambda: f32,
+    surprise: f64,
     /// Bytes of shards that may stay in memory between draws.
     most_kept: usize,
     /// Oldest first.
@@ -84,6 +85,8 @@ struct Opened {
     shard: Shard,
     /// Positions before each game, and of all games.
     before: Vec<u32>,
+    /// The position that each place draws, ascending; `None` if each draws its own.
+    drawn_by: Option<Vec<u32>>,
     /// Share of the shard's games that were drawn.
     drawn: f32,
 }
@@ -106,6 +109,7 @@ impl Window {
             rules,
             held_out,
             lambda: config.value_lambda,
+            surprise: config.policy_surprise,
             most_kept: config.window_memory_mb as usize * 1_000_000,
             shards: VecDeque::new(),
             total: 0,
@@ -123,7 +127,7 @@ impl Window {
     /// Shards that the window does not reach any more are left behind.
     pub fn add(&mut self, shard: Shard) -> u64 {
         let (path, number) = (shard.path().to_path_buf(), shard.header().shard);
-        let opened = Opened::new(shard, &self.held_out);
+        let opened = self.opened(shard);
         let positions = opened.positions();
         self.shards.push_back(Source { path, number, positions, kept: None });
         self.total += positions;
@@ -203,15 +207,19 @@ impl Window {
             return opened.read(draws, lambda);
         }
         let shard = Shard::open(&self.shards[index].path, &self.rules)?;
-        let opened = Opened::new(shard, &self.held_out);
+        let opened = self.opened(shard);
         let samples = opened.read(draws, lambda);
         self.keep(index, opened);
         samples
     }
 
+    fn opened(&self, shard: Shard) -> Opened {
+        Opened::new(shard, &self.held_out, self.surprise)
+    }
+
     /// Keeps a shard in memory if there is room.
     fn keep(&mut self, index: usize, opened: Opened) {
-        let bytes = opened.shard.memory();
+        let bytes = opened.memory();
         if self.kept_bytes + bytes <= self.most_kept {
             self.kept_bytes += bytes;
             self.shards[index].kept = Some(opened);
@@ -220,7 +228,7 @@ impl Window {
 
     fn remove(&mut self, index: usize) {
         let kept = self.shards.remove(index).and_then(|source| source.kept);
-        self.kept_bytes -= kept.map_or(0, |opened| opened.shard.memory());
+        self.kept_bytes -= kept.map_or(0, |opened| opened.memory());
     }
 
     /// Positions of the shards that are at least partly within reach.
@@ -234,21 +242,35 @@ impl Window {
 }
 
 impl Opened {
-    fn new(shard: Shard, held_out: &HeldOut) -> Opened {
+    fn new(shard: Shard, held_out: &HeldOut, surprise: f64) -> Opened {
         let mut before = vec![0];
-        let mut sum = 0;
+        let mut surprises = Vec::new();
         for game in 0..shard.game_count() {
             if !held_out.contains(shard.id(game)) {
-                sum += shard.kinds(game).filter(|&kind| kind == PlyKind::Full).count() as u32;
+                let plies = shard.kinds(game).zip(shard.surprises(game));
+                let taught = plies.filter(|(kind, _)| *kind == PlyKind::Full);
+                surprises.extend(taught.map(|(_, &surprise)| surprise));
             }
-            before.push(sum);
+            before.push(surprises.len() as u32);
         }
         let drawn = drawn_share(&shard);
-        Opened { shard, before, drawn }
+        let drawn_by = (surprise > 0.0).then(|| by_surprise(&surprises, surprise));
+        Opened { shard, before, drawn_by, drawn }
+    }
+
+    fn memory(&self) -> usize {
+        self.shard.memory() + 4 * (self.before.len() + self.drawn_by.as_ref().map_or(0, Vec::len))
     }
 
     fn positions(&self) -> u64 {
         self.before.last().copied().unwrap_or(0).into()
+    }
+
+    /// The position that a draw is of, in place of the place.
+    fn position(&self, draw: &Draw) -> Draw {
+        let drawn_by = self.drawn_by.as_ref();
+        let place = drawn_by.map_or(draw.place, |all| all[draw.place as usize].into());
+        Draw { place, ..*draw }
     }
 
     /// The game that has a position.
@@ -257,6 +279,7 @@ impl Opened {
     }
 
     fn read(&self, draws: &[Draw], lambda: f32) -> Result<Vec<(usize, Sample)>, ReplayError> {
+        let draws: Vec<Draw> = draws.iter().map(|draw| self.position(draw)).collect();
         let games: Vec<&[Draw]> =
             draws.chunk_by(|one, other| self.game(one) == self.game(other)).collect();
         let read = |draws: &[Draw]| self.read_game(self.game(&draws[0]), draws, lambda);
@@ -277,5 +300,55 @@ impl Opened {
             (draw.slot, samples[place as usize].clone())
         };
         Ok(draws.iter().map(sample).collect())
+    }
+}
+
+/// As many positions as there are, ascending, some of them several times and others
+/// not at all: `share` of them by how much their policy targets surprised the network,
+/// the rest evenly (Wu, "KataGoMethods", policy surprise weighting). The numbers
+/// of a position differ from its weight by less than 1 (systematic resampling).
+fn by_surprise(surprises: &[f32], share: f64) -> Vec<u32> {
+    let sum: f64 = surprises.iter().copied().map(f64::from).sum();
+    let scale = if sum > 0.0 { share * surprises.len() as f64 / sum } else { 0.0 };
+    let even = if sum > 0.0 { 1.0 - share } else { 1.0 };
+    let mut drawn = Vec::with_capacity(surprises.len());
+    let mut weights = 0.0;
+    for (position, &surprise) in (0..).zip(surprises) {
+        weights += even + scale * f64::from(surprise);
+        while drawn.len() < surprises.len() && drawn.len() as f64 + 0.5 < weights {
+            drawn.push(position);
+        }
+    }
+    // Rounding can leave the last one out.
+    drawn.resize(surprises.len(), surprises.len().saturating_sub(1) as u32);
+    drawn
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_are_drawn_by_their_weights() {
+        let surprises: Vec<f32> = (0..1000).map(|i| ((i * 37) % 101) as f32 / 50.0).collect();
+        let mean = surprises.iter().sum::<f32>() / 1000.0;
+        for share in [0.1, 0.5, 1.0] {
+            let drawn = by_surprise(&surprises, share);
+            assert!(drawn.len() == 1000 && drawn.is_sorted());
+            for (position, surprise) in (0..).zip(&surprises) {
+                let count = drawn.iter().filter(|&&one| one == position).count() as f64;
+                let weight = 1.0 - share + share * f64::from(surprise / mean);
+                assert!((count - weight).abs() < 1.0, "{position}: {count} of {weight}");
+            }
+        }
+    }
+
+    #[test]
+    fn without_surprises_all_are_drawn_once() {
+        let all: Vec<u32> = (0..9).collect();
+        assert_eq!(by_surprise(&[0.0; 9], 0.5), all);
+        assert_eq!(by_surprise(&[2.0; 9], 0.5), all);
+        assert_eq!(by_surprise(&[2.0; 9], 0.0), all);
+        assert!(by_surprise(&[], 0.5).is_empty());
     }
 }

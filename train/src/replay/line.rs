@@ -43,6 +43,8 @@ pub struct PlyLine {
     pub action: String,
     /// Its action index, in the mover's own view.
     pub index: usize,
+    /// Divergence of the policy target from the network's priors, in nats; 0 without one.
+    pub surprise: f32,
     /// The search's value of the position before the ply, -1 to 1 for the side to
     /// move.
     pub root_value: f32,
@@ -95,6 +97,7 @@ impl PlyLine {
             kind: kind_name(ply.kind),
             action: ply.action.to_string(),
             index: ply.action.index(turn),
+            surprise: ply.surprise,
             root_value: ply.root_value.get(),
             proven: ply.proven,
             simulations: ply.simulations,

@@ -26,6 +26,7 @@ pub struct GameStatistics {
     kinds: [u64; PlyKind::ALL.len()],
     targets: u64,
     entropy: f64,
+    surprise: f64,
     simulations: u64,
     proven: u64,
     calibration: Calibration,
@@ -74,6 +75,8 @@ pub struct Summary {
     pub targets: u64,
     /// Mean entropy of the policy targets, in nats.
     pub policy_entropy: Option<f64>,
+    /// Mean divergence of policy targets from the network's priors, in nats.
+    pub policy_surprise: Option<f64>,
     /// Mean simulations of a search.
     pub simulations: Option<f64>,
     /// Share of searches that proved the value of their root.
@@ -129,6 +132,7 @@ impl Default for GameStatistics {
             kinds: [0; PlyKind::ALL.len()],
             targets: 0,
             entropy: 0.0,
+            surprise: 0.0,
             simulations: 0,
             proven: 0,
             calibration: Calibration::new(BINS),
@@ -167,6 +171,7 @@ impl GameStatistics {
         if !ply.policy.is_empty() {
             self.targets += 1;
             self.entropy += entropy(ply.policy.iter().map(|&(_, share)| share));
+            self.surprise += f64::from(ply.surprise);
         }
     }
 
@@ -191,6 +196,7 @@ impl GameStatistics {
             opening_plies: opening,
             targets: self.targets,
             policy_entropy: mean(self.entropy, self.targets),
+            policy_surprise: mean(self.surprise, self.targets),
             simulations: mean(self.simulations as f64, searches),
             proven: mean(self.proven as f64, searches),
             values: ValueSummary {
@@ -276,7 +282,8 @@ impl fmt::Display for Summary {
         }
         write!(f, "plies: {} searched in full, {} cheaply, ", self.full_plies, self.cheap_plies)?;
         writeln!(f, "{} of random openings; {} policy targets", self.opening_plies, self.targets)?;
-        writeln!(f, "policy targets: entropy {} nats", number(self.policy_entropy))?;
+        write!(f, "policy targets: entropy {} nats, ", number(self.policy_entropy))?;
+        writeln!(f, "{} from the network's priors", number(self.policy_surprise))?;
         write!(f, "searches: {} simulations, ", number(self.simulations))?;
         writeln!(f, "{} proved the value of their root", percent(self.proven))?;
         let values = &self.values;

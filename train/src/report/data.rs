@@ -308,6 +308,7 @@ mod tests {
                 kind,
                 action: actions[0],
                 policy: Vec::new(),
+                surprise: 0.0,
                 root_value: MoverValue::new(value),
                 proven: false,
                 simulations: 1,

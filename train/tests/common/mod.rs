@@ -64,6 +64,7 @@ pub(crate) fn random_games(rules: &Arc<Rules>, count: u32) -> Vec<GameRecord> {
                     kind: PlyKind::Full,
                     action,
                     policy: actions.iter().take(4).map(|&action| (action, share)).collect(),
+                    surprise: 0.0,
                     root_value: MoverValue::new(0.5),
                     proven: false,
                     simulations: 1,

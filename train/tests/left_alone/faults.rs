@@ -7,6 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use cyvasse_models::TensorFile;
+use cyvasse_selfplay::replay::schema;
 use tempfile::TempDir;
 
 use crate::toy::{assert_trained, contents, cyvasse, error_of, toy_config, train, with_everything};
@@ -111,6 +112,48 @@ fn damaged_shards_are_set_aside_by_name_and_training_goes_on() {
     assert!(said.contains("round-0003.h5` is damaged: "), "{said}");
     assert!(said.contains("round-0004.h5") && said.contains("is gone"), "{said}");
     assert_eq!(set_aside(&run), ["shards-round-0001.h5", "shards-round-0003.h5"]);
+}
+
+/// Gives a shard another version of its schema, and a seal that fits.
+fn make_version(path: &Path, version: u32) {
+    let file = hdf5::File::open_rw(path).unwrap();
+    file.attr("schema_version").unwrap().write_scalar(&version).unwrap();
+    file.close().unwrap();
+    let mut bytes = fs::read(path).unwrap();
+    let (seal, rest) = bytes.split_at_mut(schema::SEAL_BYTES);
+    let sum = crc32fast::hash(rest);
+    let text = format!("cyvasse replay shard\nbytes {}\ncrc32 {sum:08x}\n", rest.len());
+    seal.fill(0);
+    seal[..text.len()].copy_from_slice(text.as_bytes());
+    fs::write(path, bytes).unwrap();
+}
+
+/// Nothing is wrong with such a shard but that this program is too old for it: it
+/// stays where it is, for one that can read it.
+#[test]
+fn a_shard_of_another_schema_ends_the_run_and_stays() {
+    let folder = TempDir::new().unwrap();
+    let config = toy_config(folder.path(), &[NO_MATCH]);
+    let run = folder.path().join("run");
+    assert_trained(&train(&config, &run, &[]));
+    let shard = run.join("shards/round-0003.h5");
+    make_version(&shard, 99);
+    fs::remove_dir_all(run.join("checkpoints/round-0003")).unwrap();
+    fs::remove_dir_all(run.join("state/round-0003")).unwrap();
+    make_version(&run.join("shards/round-0002.h5"), 99);
+    let before = fs::read(run.join("shards/round-0002.h5")).unwrap();
+    for _ in 0..2 {
+        let output = train(&config, &run, &["--resume"]);
+        let said = error_of(&output);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        let error = said.lines().find(|line| line.starts_with("error: ")).unwrap();
+        assert!(error.contains("round-0002.h5") && error.contains("schema_version"), "{error}");
+        assert!(error.contains("is 99; it must be 2 or 3"), "{error}");
+        assert!(set_aside(&run).is_empty());
+        assert_eq!(fs::read(run.join("shards/round-0002.h5")).unwrap(), before);
+    }
+    make_version(&run.join("shards/round-0002.h5"), 3);
+    assert_trained(&train(&config, &run, &["--resume"]));
 }
 
 /// What happens to a file.

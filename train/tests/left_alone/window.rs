@@ -43,6 +43,7 @@ fn random_games(rules: &Arc<Rules>, first: u32, count: u32) -> Vec<GameRecord> {
                 kind: if full { PlyKind::Full } else { PlyKind::Cheap },
                 action,
                 policy: if full { vec![(action, 1.0)] } else { Vec::new() },
+                surprise: if full { rng.random_range(0.0..2.0) } else { 0.0 },
                 root_value: MoverValue::new(0.25),
                 proven: false,
                 simulations: 1,
@@ -98,6 +99,45 @@ fn positions_are_looked_up_on_the_disk_as_they_stand_there() {
     assert_eq!(samples.len(), numbers.len());
     for (number, sample) in numbers.iter().zip(&samples) {
         assert_eq!(told(sample), told(&newest[*number]), "position {number}");
+    }
+}
+
+#[test]
+fn surprising_positions_are_looked_up_more_often() {
+    let (rules, folder) = (Arc::new(Rules::iron_throne()), TempDir::new().unwrap());
+    let nothing_kept = TrainingConfig { policy_surprise: 0.5, ..settings(100_000) };
+    let all_kept = TrainingConfig { window_memory_mb: 100, ..nothing_kept.clone() };
+    let held_out = HeldOut { share: 0.3, seed: 5 };
+    let windows = [nothing_kept, all_kept].map(|training| {
+        let mut window = Window::new(&training, held_out, rules.clone());
+        for number in 1..=2 {
+            let path = folder.path().join(format!("{number}.h5"));
+            let shard = match path.exists() {
+                true => Shard::open(&path, &rules).unwrap(),
+                false => shard(&folder, &rules, number, &random_games(&rules, 10 * number, 8)),
+            };
+            window.add(shard);
+        }
+        let all: Vec<usize> = (0..window.len()).collect();
+        window.look_up(&all).unwrap().iter().map(told).collect::<Vec<String>>()
+    });
+    assert_eq!(windows[0], windows[1], "what is kept in memory changes what is drawn");
+
+    for number in 1..=2 {
+        let games = random_games(&rules, 10 * number, 8);
+        let used: Vec<_> = games.into_iter().filter(|game| !held_out.contains(game.id)).collect();
+        let plies: Vec<&PlyRecord> = used.iter().flat_map(|game| &game.plies).collect();
+        let surprises: Vec<f32> =
+            plies.iter().filter(|ply| ply.kind == PlyKind::Full).map(|ply| ply.surprise).collect();
+        let mean = surprises.iter().sum::<f32>() / surprises.len() as f32;
+        let plain = shard(&folder, &rules, 100 + number, &used);
+        let samples = samples_of(&plain, settings(1).value_lambda).unwrap();
+        assert_eq!(samples.len(), surprises.len());
+        for (sample, surprise) in samples.iter().zip(surprises) {
+            let count = windows[0].iter().filter(|one| **one == told(sample)).count() as f32;
+            let weight = 0.5 + 0.5 * surprise / mean;
+            assert!((count - weight).abs() < 1.0, "{count} of {weight}");
+        }
     }
 }
 

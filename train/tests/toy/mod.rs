@@ -84,6 +84,7 @@ pub(crate) fn with_everything(folder: &Path, changes: &[(&str, &str)]) -> PathBu
         ("fixed_file = \"\"", "fixed_file = \"fixed.txt\""),
         ("uniform = 0.2", "uniform = 0.1"),
         ("fixed = 0.0", "fixed = 0.1"),
+        ("policy_surprise = 0.0 ", "policy_surprise = 0.5 "),
         ("reuse_tree = false", "reuse_tree = true"),
         ("remembered_evaluations = 0 ", "remembered_evaluations = 50 "),
         ("full_share = 1.0", "full_share = 0.6"),
