@@ -314,13 +314,15 @@ fn sealed_files_that_break_the_schema_are_refused() {
         dataset.write_raw(&offsets).unwrap();
     });
     assert!(offsets.contains("`games/first_ply[2]`"), "{offsets}");
-    let negative = rewritten(|file| {
-        let dataset = file.dataset("plies/surprise").unwrap();
-        let mut surprises: Vec<f32> = dataset.read_raw().unwrap();
-        surprises[2] = f32::NAN;
-        dataset.write_raw(&surprises).unwrap();
-    });
-    assert!(negative.contains("`plies/surprise[2]`"), "{negative}");
+    for bad in [-0.5, f32::NAN, f32::INFINITY] {
+        let surprise = rewritten(|file| {
+            let dataset = file.dataset("plies/surprise").unwrap();
+            let mut surprises: Vec<f32> = dataset.read_raw().unwrap();
+            surprises[2] = bad;
+            dataset.write_raw(&surprises).unwrap();
+        });
+        assert!(surprise.contains("`plies/surprise[2]`"), "{surprise}");
+    }
     let missing = rewritten(|file| file.unlink("plies/proven").unwrap());
     assert!(missing.contains("open `plies/proven`"), "{missing}");
     let short = rewritten(|file| replace(file, "plies/proven", &[0u8, 1]));
@@ -369,8 +371,6 @@ fn stored_games_that_break_the_rules_are_named() {
     }
 }
 
-/// What `Shard::open` says of a shard of three games after a change to its
-/// contents.
 #[test]
 fn shards_from_before_surprises_were_stored_are_read() {
     let (_folder, path, rules) = rewrite(|file| {
@@ -389,6 +389,8 @@ fn shards_from_before_surprises_were_stored_are_read() {
     }
 }
 
+/// What `Shard::open` says of a shard of three games after a change to its
+/// contents.
 fn rewritten(change: impl FnOnce(&hdf5::File)) -> String {
     let (_folder, path, rules) = rewrite(change);
     let message = Shard::open(path, &rules).unwrap_err().to_string();

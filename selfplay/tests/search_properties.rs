@@ -12,7 +12,7 @@ use cyvasse_selfplay::search::{
     Cyvasse, Gathered, GumbelSettings, PolicySettings, PuctSettings, Search, SearchResult,
     SearchSettings,
 };
-use cyvasse_selfplay::{Evaluation, Evaluator, EvaluatorError, Request, Uniform, Wdl};
+use cyvasse_selfplay::{Evaluation, Evaluator, EvaluatorError, Proven, Request, Uniform, Wdl};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -136,6 +136,7 @@ fn go_on(
         });
         result = search.result(u16::MAX);
         check(&result, settings, &played);
+        check_surprise(judge, &played, &result);
         // Some are kept, and at least half of the settings' are new.
         assert!(root_visits(&result) >= result.simulations);
         let spent = root_visits(&result) >= settings.simulations
@@ -219,14 +220,23 @@ fn surprise(judge: &mut Judge, played: &Played, result: &SearchResult<Action>) -
         Request { state: played.position(), occurrences: played.occurrences(), actions: &actions };
     let mut answers = [Evaluation::blank()];
     judge.evaluate(&[request], &mut answers).unwrap();
-    let exponentials: Vec<f64> =
-        answers[0].logits.iter().map(|&logit| f64::from(logit).exp()).collect();
-    let sum: f64 = exponentials.iter().sum();
-    let shares = result.policy.iter().map(|&(_, share)| f64::from(share)).zip(exponentials);
+    let logits: Vec<f64> = answers[0].logits.iter().map(|&logit| f64::from(logit)).collect();
+    let highest = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let sum: f64 = logits.iter().map(|logit| (logit - highest).exp()).sum();
+    let shares = result.policy.iter().map(|&(_, share)| f64::from(share)).zip(logits);
     shares
         .filter(|(share, _)| *share > 0.0)
-        .map(|(share, exponential)| share * (share / (exponential / sum)).ln())
+        .map(|(share, logit)| share * (share.ln() - (logit - highest - sum.ln())))
         .sum()
+}
+
+fn check_surprise(judge: &mut Judge, played: &Played, result: &SearchResult<Action>) -> f64 {
+    // The evaluator was not asked about what is won at once.
+    let won_at_once = result.proven == Some(Proven::Win(1));
+    let expected = if won_at_once { 0.0 } else { surprise(judge, played, result) };
+    let found = f64::from(result.surprise);
+    assert!((found - expected).abs() < 1e-3 * (1.0 + expected), "{found}, {expected}");
+    expected
 }
 
 #[test]
@@ -243,11 +253,7 @@ fn the_surprise_is_the_divergence_from_the_priors_without_noise() {
         let mut search = Search::new(game, settings, position, played.earlier(), seed);
         run(&mut search, &mut judge, 4, |_| {});
         let result = search.result(played.position().plies());
-        let won_at_once = result.evaluations == 0;
-        let expected = if won_at_once { 0.0 } else { surprise(&mut judge, &played, &result) };
-        let found = f64::from(result.surprise);
-        assert!((found - expected).abs() < 1e-3 * (1.0 + expected), "{found}, {expected}");
-        most = most.max(expected);
+        most = most.max(check_surprise(&mut judge, &played, &result));
     }
     assert!(most > 1.0, "no search said anything new");
 }

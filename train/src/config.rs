@@ -20,6 +20,10 @@ use crate::one_line;
 use crate::pipeline::GateConfig;
 use crate::setups::SetupsConfig;
 
+/// The most games that a process plays at the same time. Each worker of a run has as
+/// many slots to itself.
+pub(crate) const MOST_SLOTS: u32 = 1 << 16;
+
 /// A training config that has been read and checked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -132,7 +136,8 @@ pub struct TrainingConfig {
     /// Megabytes of shards that stay in memory between rounds.
     pub window_memory_mb: u32,
     /// Share of the draws that go to positions by how much their policy target
-    /// surprised the network (see [`Window`](crate::learning::Window)).
+    /// surprised the network; the rest goes to all alike. Positions with little
+    /// surprise may be left out (see [`Window`](crate::learning::Window)).
     pub policy_surprise: f64,
     /// Whether a position is mirrored left to right by lot.
     pub mirror: bool,
@@ -308,7 +313,7 @@ impl Config {
         let mut bounds = vec![
             Bound::count("run.rounds", run.rounds, 1, 1_000_000),
             Bound::count("selfplay.workers", selfplay.workers, 1, 256),
-            Bound::count("selfplay.slots", selfplay.slots, 1, 65_536),
+            Bound::count("selfplay.slots", selfplay.slots, 1, MOST_SLOTS),
             Bound::new(
                 selfplay.slots >= selfplay.workers,
                 "selfplay.slots",

@@ -1,14 +1,17 @@
 //! What the network is taught: points of view, mirrored batches, steps.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use cyvasse_env::{ACTION_COUNT, Outcome, Rules, Side, encode, mirror_index, mirror_planes};
 use cyvasse_models::optim::{Optimizer, OptimizerConfig};
 use cyvasse_models::{Net, NetConfig};
-use cyvasse_selfplay::GameRecord;
 use cyvasse_selfplay::replay::{Shard, ShardHeader, write_shard};
+use cyvasse_selfplay::{GameRecord, MoverValue, PlyKind, PlyRecord};
 use cyvasse_train::config::TrainingConfig;
-use cyvasse_train::learning::{Batch, Sample, Trainer, samples_of};
+use cyvasse_train::learning::{Batch, HeldOut, Sample, Trainer, TrainingRound, Window, samples_of};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 use tch::Device;
 
 mod common;
@@ -81,6 +84,63 @@ fn later_searches_and_the_result_make_the_value_target() {
     assert!(rest.next().is_none());
 }
 
+/// What a ply of a game adds to the targets of itself and of those before it.
+fn said(ply: &PlyRecord, number: usize) -> f64 {
+    let white = f64::from(ply.root_value.get());
+    if number.is_multiple_of(2) { white } else { -white }
+}
+
+#[test]
+fn plies_by_lot_have_no_say_and_proofs_have_the_last_word() {
+    let lambda = 0.7f64;
+    let rules = Arc::new(Rules::iron_throne());
+    let mut games = random_games(&rules, 40);
+    games.retain(|game| game.outcome.winner().is_some() && game.plies.len() > 8);
+    assert!(games.len() > 8);
+    let mut kinds = [PlyKind::Opening, PlyKind::Full, PlyKind::Cheap, PlyKind::Full].iter().cycle();
+    for (number, ply) in games.iter_mut().flat_map(|game| &mut game.plies).enumerate() {
+        ply.kind = *kinds.next().unwrap();
+        ply.root_value = MoverValue::new(((number * 37) % 19) as f32 / 9.0 - 1.0);
+        ply.proven = ply.kind != PlyKind::Opening && number % 11 == 3;
+        if ply.proven {
+            ply.root_value = MoverValue::new([1.0, -1.0, 0.0][number % 3]);
+        }
+        if ply.kind != PlyKind::Full {
+            ply.policy.clear();
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("shard.h5");
+    write_shard(&path, &ShardHeader::new(&rules, 1, 1), &games).unwrap();
+    let shard = Shard::open(&path, &rules).unwrap();
+    let samples = samples_of(&shard, lambda as f32).unwrap();
+    let mut rest = samples.iter();
+    for game in &games {
+        let result = if game.outcome.winner() == Some(Side::White) { 1.0 } else { -1.0 };
+        for (number, _) in
+            game.plies.iter().enumerate().filter(|(_, ply)| ply.kind == PlyKind::Full)
+        {
+            // Forwards: what is left for those who come later shrinks with every say.
+            let (mut expected, mut left) = (0.0, 1.0);
+            for (later, ply) in game.plies.iter().enumerate().skip(number) {
+                let share = match ply.kind {
+                    PlyKind::Opening => 0.0,
+                    _ if ply.proven => 1.0,
+                    _ => 1.0 - lambda,
+                };
+                expected += left * share * said(ply, later);
+                left *= 1.0 - share;
+            }
+            expected += left * result;
+            let mover = if number.is_multiple_of(2) { expected } else { -expected };
+            let [win, draw, loss] = rest.next().unwrap().wdl.map(f64::from);
+            assert!((win - loss - mover).abs() < 1e-5, "{} for {mover}", win - loss);
+            assert!((win + draw + loss - 1.0).abs() < 1e-5);
+        }
+    }
+    assert!(rest.next().is_none());
+}
+
 #[test]
 fn a_mirrored_batch_is_the_mirror_of_the_batch() {
     let (rules, _, samples) = samples(1.0);
@@ -115,28 +175,12 @@ fn a_mirrored_batch_is_the_mirror_of_the_batch() {
     }
 }
 
-#[test]
-fn a_tiny_set_is_learned_by_heart() {
-    tch::set_num_threads(1); // more would wait for each other on a busy machine
-    let (rules, _, samples) = samples(1.0);
-    let config = NetConfig {
-        input_planes: cyvasse_env::PLANES,
-        policy_planes: cyvasse_env::ACTION_PLANES,
-        blocks: 1,
-        channels: 16,
-        policy_channels: 16,
-        value_channels: 8,
-        value_hidden: 16,
-        batch_norm_epsilon: 1e-5,
-        batch_norm_momentum: 0.1,
-        output_init_std: 0.01,
-    };
-    let net = Net::new(&config, 1, Device::Cpu).unwrap();
-    let average = net.copy();
-    let rule =
-        OptimizerConfig::AdamW { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay: 0.0 };
-    let optimizer = Optimizer::new(&rule, net.trainable_variables()).unwrap();
-    let training = TrainingConfig {
+fn adam_w() -> OptimizerConfig {
+    OptimizerConfig::AdamW { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay: 0.0 }
+}
+
+fn training(mirror: bool) -> TrainingConfig {
+    TrainingConfig {
         batch_size: 32,
         samples_per_position: 1.0,
         window_positions: 100,
@@ -151,12 +195,74 @@ fn a_tiny_set_is_learned_by_heart() {
         value_weight: 1.0,
         value_lambda: 1.0,
         policy_surprise: 0.0,
-        mirror: true,
+        mirror,
         average_decay: 0.9,
         gradient_norm: 5.0,
-        optimizer: rule,
+        optimizer: adam_w(),
+    }
+}
+
+/// A small network in training.
+fn trainer(rules: &Arc<Rules>, mirror: bool) -> Trainer {
+    tch::set_num_threads(1); // more would wait for each other on a busy machine
+    let config = NetConfig {
+        input_planes: cyvasse_env::PLANES,
+        policy_planes: cyvasse_env::ACTION_PLANES,
+        blocks: 1,
+        channels: 16,
+        policy_channels: 16,
+        value_channels: 8,
+        value_hidden: 16,
+        batch_norm_epsilon: 1e-5,
+        batch_norm_momentum: 0.1,
+        output_init_std: 0.01,
     };
-    let mut trainer = Trainer::new(net, average, optimizer, training, rules.clone());
+    let net = Net::new(&config, 1, Device::Cpu).unwrap();
+    let average = net.copy();
+    let optimizer = Optimizer::new(&adam_w(), net.trainable_variables()).unwrap();
+    let training = training(mirror);
+    Trainer::new(net, average, optimizer, training, rules.clone())
+}
+
+#[test]
+fn without_mirroring_positions_are_taught_as_they_are() {
+    let rules = Arc::new(Rules::iron_throne());
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("shard.h5");
+    write_shard(&path, &ShardHeader::new(&rules, 1, 1), &random_games(&rules, 4)).unwrap();
+    let stop = AtomicBool::new(false);
+    let round = TrainingRound { steps: 3, run_share: 0.0, seed: 5, stop: &stop };
+    let weights = |trainer: &Trainer| {
+        let weights = trainer.net.variables().into_values();
+        let weights = weights.map(|weight| Vec::<f32>::try_from(weight.flatten(0, -1)).unwrap());
+        weights.collect::<Vec<Vec<f32>>>()
+    };
+    let [plain, mirrored] = [false, true].map(|mirror| {
+        let mut trainer = trainer(&rules, mirror);
+        let held_out = HeldOut { share: 0.0, seed: 1 };
+        let mut window = Window::new(&training(mirror), held_out, rules.clone());
+        window.add(Shard::open(&path, &rules).unwrap());
+        trainer.train(&mut window, round, |_| {}).unwrap();
+        weights(&trainer)
+    });
+    // The same steps, one by one.
+    let mut by_hand = trainer(&rules, false);
+    let samples = samples_of(&Shard::open(&path, &rules).unwrap(), 1.0).unwrap();
+    let mut rng = ChaCha8Rng::seed_from_u64(5);
+    let drawn: Vec<&Sample> =
+        (0..3 * 32).map(|_| &samples[rng.random_range(0..samples.len())]).collect();
+    for drawn in drawn.chunks(32) {
+        let drawn: Vec<(&Sample, bool)> = drawn.iter().map(|&sample| (sample, false)).collect();
+        by_hand.step(&Batch::new(&drawn, &rules, Device::Cpu), 0.0).unwrap();
+    }
+    assert_eq!(plain, weights(&by_hand));
+    assert_ne!(plain, mirrored);
+}
+
+#[test]
+fn a_tiny_set_is_learned_by_heart() {
+    let (rules, _, samples) = samples(1.0);
+    let mut trainer = trainer(&rules, true);
     let chosen: Vec<(&Sample, bool)> =
         samples.iter().step_by(samples.len() / 32).take(32).map(|s| (s, false)).collect();
     let batch = Batch::new(&chosen, &rules, Device::Cpu);

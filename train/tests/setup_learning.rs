@@ -10,7 +10,7 @@ use cyvasse_selfplay::{EvaluatorError, MoverValue, Wdl, WhiteValue};
 use cyvasse_train::evaluation::setup_quality::Diversity;
 use cyvasse_train::setups::{
     Critic, LearnedSetups, Lesson, Played, SetupLearner, SetupNetworkConfig, SetupRound,
-    SetupTrainer, SourceShares, Start, Targets,
+    SetupTrainer, SourceShares, Start, Targets, Watcher,
 };
 use microlp::{ComparisonOp, OptimizationDirection, Problem, SolveOutcome};
 use tch::Device;
@@ -188,6 +188,7 @@ fn learn(config: LearnedSetups, rounds: u32, payoffs: &mut Payoffs) -> SetupNet 
     let trainer = trainer(&config);
     let mut learner = SetupLearner::new(trainer, config, &rules, Vec::new(), 7);
     let stop = AtomicBool::new(false);
+    let mut watcher = Watcher::new(&stop, |_, _, _| {});
     let mut past: Vec<SetupNet> = Vec::new();
     for round in 1..=rounds {
         if round % 4 == 1 {
@@ -197,7 +198,7 @@ fn learn(config: LearnedSetups, rounds: u32, payoffs: &mut Payoffs) -> SetupNet 
         let chosen = [0, past.len() / 2, past.len() - 1].map(|place| past[place].copy());
         let pool = learner.pool(round, &chosen).unwrap();
         let run_share = f64::from(round - 1) / f64::from(rounds - 1);
-        learner.learn(payoffs, NO_GAMES, &pool, round, run_share, &stop).unwrap().unwrap();
+        learner.learn(payoffs, NO_GAMES, &pool, round, run_share, &mut watcher).unwrap().unwrap();
     }
     learner.trainer.average
 }
@@ -210,6 +211,7 @@ fn learn_exactly(config: LearnedSetups, rounds: u32, payoffs: &Payoffs) -> Setup
     let mut trainer = trainer(&config);
     let space = SetupSpace::new(&duel());
     let stop = AtomicBool::new(false);
+    let mut watcher = Watcher::new(&stop, |_, _, _| {});
     let mut sums = [vec![0.0; SETUPS], vec![0.0; SETUPS]];
     for round in 1..=rounds {
         let now = mixtures(&trainer.net);
@@ -234,8 +236,8 @@ fn learn_exactly(config: LearnedSetups, rounds: u32, payoffs: &Payoffs) -> Setup
         }
         let run_share = f64::from(round - 1) / f64::from(rounds - 1);
         let entropies = now.map(|mixture| -mixture.iter().map(|x| x * x.ln()).sum::<f64>());
-        let round = SetupRound { run_share, seed: 1, entropies, stop: &stop };
-        trainer.learn(&space, &lessons, round).unwrap().unwrap();
+        let round = SetupRound { run_share, seed: 1, entropies };
+        trainer.learn(&space, &lessons, round, &mut watcher).unwrap().unwrap();
     }
     trainer.average
 }
@@ -330,7 +332,8 @@ fn nothing_taught_is_nothing_learned() {
     let past = [learner.trainer.average.copy()];
     let pool = learner.pool(1, &past).unwrap();
     let stop = AtomicBool::new(false);
-    let learned = learner.learn(&mut payoffs, NO_GAMES, &pool, 1, 0.0, &stop).unwrap();
+    let mut watcher = Watcher::new(&stop, |_, _, _| {});
+    let learned = learner.learn(&mut payoffs, NO_GAMES, &pool, 1, 0.0, &mut watcher).unwrap();
     assert!(learned.is_none(), "{learned:?}");
 }
 

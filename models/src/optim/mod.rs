@@ -14,8 +14,9 @@ pub use state::OptimizerState;
 
 /// The rule by which weights change. The learning rate is given at each step.
 ///
-/// Weight decay applies to weights of convolutions and linear maps; biases and
-/// the parameters of batch normalisation (all vectors) do not decay.
+/// Weight decay applies to weights of convolutions and linear maps; biases (of any
+/// shape, by their names) and the parameters of batch normalisation (all vectors) do
+/// not decay.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum OptimizerConfig {
@@ -127,8 +128,8 @@ impl Optimizer {
     ) -> Result<Self, OptimizerError> {
         config.validate()?;
         let slot = |(name, weight): (String, Tensor)| Slot {
+            decays: weight.dim() > 1 && !name.ends_with("bias"),
             name,
-            decays: weight.dim() > 1,
             moments: config.moments().iter().map(|_| weight.detach().zeros_like()).collect(),
             weight,
         };

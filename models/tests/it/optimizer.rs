@@ -137,6 +137,23 @@ fn refuses_numbers_out_of_range() {
 }
 
 #[test]
+fn biases_of_any_shape_do_not_decay() {
+    let start = || Tensor::ones([2, 1, 3], tch::kind::FLOAT_CPU).set_requires_grad(true);
+    let weights =
+        ["out.weight", "out.seat_bias", "step.bias"].map(|name| (name.to_string(), start()));
+    let weights = BTreeMap::from(weights);
+    let mut optimizer = Optimizer::new(&adam_w(), shared(&weights)).unwrap();
+    for weight in weights.values() {
+        (weight * 0.0).sum(tch::Kind::Float).backward();
+    }
+    optimizer.step(0.5);
+    for (name, weight) in &weights {
+        let expected = if name == "out.weight" { 1.0 - 0.5 * 0.1 } else { 1.0 };
+        assert!((weight.double_value(&[1, 0, 2]) - expected).abs() < 1e-6, "{name}");
+    }
+}
+
+#[test]
 fn norm_of_nothing_and_of_nan() {
     let weight = Tensor::ones([2], tch::kind::FLOAT_CPU).set_requires_grad(true);
     let weights = BTreeMap::from([("w".to_string(), weight.shallow_clone())]);

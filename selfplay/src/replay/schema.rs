@@ -24,7 +24,7 @@
 //! | `plies/kind`          | `[P]`      | u8   | how the action was found: 0 by a search in full, 1 by a cheap search, 2 by lot in a random opening |
 //! | `plies/action`        | `[P]`      | u16  | the action played: its action index in the mover's own view, 0 to 7936 |
 //! | `plies/root_value`    | `[P]`      | f32  | the search's value of the position before the ply, for the side to move: -1 a sure loss, 1 a sure win |
-//! | `plies/surprise`      | `[P]`      | f32  | divergence of the policy target from the network's priors, KL(target \|\| priors), in nats: 0 or more; 0 where there is no target |
+//! | `plies/surprise`      | `[P]`      | f32  | divergence of the policy target, small shares included, from the network's priors without noise, KL(target \|\| priors), in nats: 0 or more; 0 where there is no target, and where the position is won at once, which the network is not asked about |
 //! | `plies/proven`        | `[P]`      | u8   | 1 if that value is proven, else 0    |
 //! | `plies/simulations`   | `[P]`      | u32  | simulations of the search            |
 //! | `plies/network_step`  | `[P]`      | u32  | training step of the network that the search used |
@@ -81,7 +81,7 @@
 
 use cyvasse_env::{DrawReason, Outcome, Side};
 
-/// The version of this schema; it changes when an older reader would misread.
+/// The version of this schema; it changes with whatever stands in a shard.
 pub const SCHEMA_VERSION: u32 = 3;
 
 /// The oldest version that is read.

@@ -8,6 +8,9 @@
 //! visited in turn, what is kept in memory between two visits is simply as many
 //! shards as a bound allows; replacing them by use would only ever drop the one
 //! that is needed next.
+//!
+//! Where a config asks for it, positions whose policy target surprised the network
+//! stand in the window several times, and others less than once: see [`by_surprise`].
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -59,6 +62,7 @@ pub struct Window {
     rules: Arc<Rules>,
     held_out: HeldOut,
     lambda: f32,
+    /// Share of the draws that go by surprise, 0 to 1.
     surprise: f64,
     /// Bytes of shards that may stay in memory between draws.
     most_kept: usize,
@@ -85,8 +89,9 @@ struct Opened {
     shard: Shard,
     /// Positions before each game, and of all games.
     before: Vec<u32>,
-    /// The position that each place draws, ascending; `None` if each draws its own.
-    drawn_by: Option<Vec<u32>>,
+    /// The position behind each place that can be drawn, ascending, such as 0 2 2 3 of
+    /// four positions of which 2 surprised; `None` if each place is its own position.
+    positions: Option<Vec<u32>>,
     /// Share of the shard's games that were drawn.
     drawn: f32,
 }
@@ -254,22 +259,22 @@ impl Opened {
             before.push(surprises.len() as u32);
         }
         let drawn = drawn_share(&shard);
-        let drawn_by = (surprise > 0.0).then(|| by_surprise(&surprises, surprise));
-        Opened { shard, before, drawn_by, drawn }
+        let positions = (surprise > 0.0).then(|| by_surprise(&surprises, surprise));
+        Opened { shard, before, positions, drawn }
     }
 
     fn memory(&self) -> usize {
-        self.shard.memory() + 4 * (self.before.len() + self.drawn_by.as_ref().map_or(0, Vec::len))
+        self.shard.memory() + 4 * (self.before.len() + self.positions.as_ref().map_or(0, Vec::len))
     }
 
     fn positions(&self) -> u64 {
         self.before.last().copied().unwrap_or(0).into()
     }
 
-    /// The position that a draw is of, in place of the place.
-    fn position(&self, draw: &Draw) -> Draw {
-        let drawn_by = self.drawn_by.as_ref();
-        let place = drawn_by.map_or(draw.place, |all| all[draw.place as usize].into());
+    /// A draw of the position behind a place.
+    fn drawn(&self, draw: &Draw) -> Draw {
+        let positions = self.positions.as_ref();
+        let place = positions.map_or(draw.place, |all| all[draw.place as usize].into());
         Draw { place, ..*draw }
     }
 
@@ -279,7 +284,7 @@ impl Opened {
     }
 
     fn read(&self, draws: &[Draw], lambda: f32) -> Result<Vec<(usize, Sample)>, ReplayError> {
-        let draws: Vec<Draw> = draws.iter().map(|draw| self.position(draw)).collect();
+        let draws: Vec<Draw> = draws.iter().map(|draw| self.drawn(draw)).collect();
         let games: Vec<&[Draw]> =
             draws.chunk_by(|one, other| self.game(one) == self.game(other)).collect();
         let read = |draws: &[Draw]| self.read_game(self.game(&draws[0]), draws, lambda);

@@ -1,6 +1,7 @@
 //! What a run learns from: the games of its shards, as the window, what is held
 //! out and what was played before.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use anyhow::bail;
@@ -22,6 +23,8 @@ pub(super) struct Data {
     held_out: HeldOut,
     /// The shards so far, oldest first: their rounds and the positions to learn from.
     pub(super) shards: Vec<(u32, u64)>,
+    /// The rounds whose shards have been lost.
+    pub(super) lost: BTreeSet<u32>,
 }
 
 impl Data {
@@ -31,7 +34,7 @@ impl Data {
         let held_out = HeldOut { share: training.held_out_games, seed: config.run.seed };
         let window = Window::new(training, held_out, rules.clone());
         let (validation, duplicates) = Default::default();
-        Data { window, validation, duplicates, held_out, shards: Vec::new() }
+        Data { window, validation, duplicates, held_out, shards: Vec::new(), lost: BTreeSet::new() }
     }
 
     /// Positions of the run to learn from, the oldest and lost ones too.
@@ -64,10 +67,10 @@ pub(super) fn add(run: &mut Run<'_>, round: u32, games: &[GameRecord]) -> anyhow
 /// Adds an open shard; returns its positions and how many of its games had been
 /// played before.
 fn take(run: &mut Run<'_>, shard: Shard) -> Result<(u64, usize), ReplayError> {
-    let (round, share) = (shard.header().shard, run.config.training.value_lambda);
+    let (round, lambda) = (shard.header().shard, run.config.training.value_lambda);
     let Data { window, validation, duplicates, held_out, .. } = &mut run.data;
     let played_before = duplicates.count(round, &shard);
-    validation.add(round, &shard, held_out, share)?;
+    validation.add(round, &shard, held_out, lambda)?;
     let positions = window.add(shard);
     let oldest = window.oldest().unwrap_or(round);
     duplicates.forget_before(oldest);
@@ -75,20 +78,12 @@ fn take(run: &mut Run<'_>, shard: Shard) -> Result<(u64, usize), ReplayError> {
     Ok((positions, played_before))
 }
 
-/// Adds the shards of a resumed run, from the oldest that the window still reaches.
-pub(super) fn reload(run: &mut Run<'_>, shards: Vec<(u32, u64)>) -> anyhow::Result<()> {
-    run.data.shards = shards;
-    let shards = run.data.shards.clone();
-    let reach = run.config.training.window_size().reach(run.data.positions());
-    let mut first = shards.len();
-    let mut held = 0;
-    while first > 0 && held < reach {
-        first -= 1;
-        held += shards[first].1;
-    }
-    run.data.window.skip(shards[..first].iter().map(|&(_, positions)| positions).sum());
-    for &(round, expected) in &shards[first..] {
-        let Some(shard) = open(run, round)? else {
+/// Adds the shards of a resumed run, from the `oldest` on that was in the window.
+pub(super) fn reload(run: &mut Run<'_>, oldest: u32) -> anyhow::Result<()> {
+    for (round, expected) in run.data.shards.clone() {
+        let there = round >= oldest && !run.data.lost.contains(&round);
+        let shard = if there { open(run, round)? } else { None };
+        let Some(shard) = shard else {
             run.data.window.skip(expected);
             continue;
         };
@@ -112,6 +107,9 @@ pub(super) fn reload_resignation(run: &mut Run<'_>) -> anyhow::Result<()> {
     let mut players = 0;
     while run.config.games.resignation.false_positives > 0.0 && players < Resignation::REMEMBERED {
         let Some(round) = rounds.pop() else { break };
+        if run.data.lost.contains(&round) {
+            continue;
+        }
         let Some(shard) = open(run, round)? else { continue };
         let games = (0..shard.game_count()).map(|game| shard.game(game));
         let games = games.collect::<Result<Vec<GameRecord>, _>>()?;
@@ -135,6 +133,8 @@ fn open(run: &mut Run<'_>, round: u32) -> anyhow::Result<Option<Shard>> {
 pub(super) fn lose(run: &mut Run<'_>, error: &ReplayError) -> anyhow::Result<()> {
     let path = error.path();
     run.data.window.forget(path);
+    let rounds = run.data.shards.iter().map(|&(round, _)| round);
+    run.data.lost.extend(rounds.filter(|&round| run.dir.shard(round) == path));
     let place = if path.exists() {
         format!("is set aside as {}", run.dir.set_aside(path)?.display())
     } else {

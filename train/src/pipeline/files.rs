@@ -1,7 +1,7 @@
 //! Files and folders that are there whole or not at all.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, ErrorKind::NotFound};
 use std::path::{Path, PathBuf};
 
 use super::run_dir::RunDirError;
@@ -71,11 +71,18 @@ pub(super) fn entries(folder: &Path) -> Result<Vec<PathBuf>, RunDirError> {
     entries.map(|entry| Ok(entry.map_err(io_error("read", folder))?.path())).collect()
 }
 
-/// Removes what was being written into a folder when a process ended.
-pub(super) fn remove_partial(folder: &Path) -> Result<(), RunDirError> {
+/// Removes what was being written into a folder when a process ended, if it is `own`.
+pub(super) fn remove_partial(
+    folder: &Path,
+    own: impl Fn(&Path) -> bool,
+) -> Result<(), RunDirError> {
     for path in entries(folder)? {
-        if path.extension().is_some_and(|extension| extension == "partial") {
-            if path.is_dir() { remove_dir(&path)? } else { remove_file(&path)? }
+        if path.extension().is_some_and(|extension| extension == "partial") && own(&path) {
+            let removed = if path.is_dir() { remove_dir(&path) } else { remove_file(&path) };
+            match removed {
+                Err(RunDirError::Io { source, .. }) if source.kind() == NotFound => {}
+                removed => removed?,
+            }
         }
     }
     Ok(())

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::AtomicU64;
 
 use cyvasse_env::SetupSpace;
-use cyvasse_models::{Net, checkpoint};
+use cyvasse_models::Net;
 use cyvasse_selfplay::players::{Player, Random, Searcher};
 use cyvasse_selfplay::search::SearchSettings;
 use cyvasse_selfplay::{Purpose, derive};
@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 
 use super::files::{io_error, write_file};
 use super::run_dir::RunDirError;
+use super::start::untrained;
 use super::train::{Run, RunEnd};
-use crate::checkpoints::{PLAY_NET, made_for};
 use crate::evaluation::setup_quality::{Interval, Stopped, pairings, sampled, uniform, watched};
 use crate::evaluation::{Match, Pilots, Setups, Tally, play_match, score_of};
 use crate::setups::SetupLearner;
@@ -33,15 +33,13 @@ pub(super) fn evaluate(run: &Run<'_>) -> anyhow::Result<RunEnd> {
         return Ok(RunEnd::Finished);
     }
     let mut scores = Vec::new();
-    let device = run.trainer.net.device();
-    let path = run.dir.checkpoint(0).join(PLAY_NET);
-    let (untrained, _) = checkpoint::load(&path, &made_for(&run.rules), device)?;
+    let untrained = untrained(&run.config)?;
     let workers = run.config.selfplay.workers;
     let random = (0..workers).map(|_| Box::new(Random) as Box<dyn Player>).collect();
-    scores.extend(report(run, "the random player", agents(run, run.playing_net()), random)?);
+    scores.extend(report(run, "the random player", agents(run, &run.trainer.average), random)?);
     if !run.stopped() {
         let first = agents(run, &untrained);
-        let newest = agents(run, run.playing_net());
+        let newest = agents(run, &run.trainer.average);
         scores.extend(report(run, "the untrained network", newest, first)?);
     }
     if let (Some(learner), false) = (&run.setups, run.stopped()) {
@@ -77,7 +75,7 @@ fn setups_match(run: &Run<'_>, learner: &SetupLearner) -> anyhow::Result<Option<
     let ours = sampled(&learner.trainer.average, &space, games.div_ceil(2), seed)?;
     let theirs = uniform(&space, games.div_ceil(2), seed);
     let mut pilots = Pilots {
-        players: agents(run, run.playing_net()),
+        players: agents(run, &run.trainer.average),
         pool: &run.pool,
         rules: run.rules.clone(),
         done: &AtomicU64::new(0),

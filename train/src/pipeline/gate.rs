@@ -3,20 +3,19 @@
 //! knowledge", section "Evaluator"); here the match ends as soon as a sequential
 //! test has a verdict.
 
-use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use cyvasse_env::SetupSpace;
 use cyvasse_models::Net;
 use cyvasse_selfplay::{Purpose, derive};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::files::{io_error, write_file};
 use super::finale::agents;
 use super::run_dir::RunDir;
+use super::sealed;
 use super::train::Run;
 use crate::config::Bound;
 use crate::evaluation::statistics::{Sprt, SprtError, Verdict};
@@ -125,9 +124,7 @@ pub(super) fn resume(
         return Ok(None);
     }
     let path = dir.state(round).join(BEST);
-    let text = fs::read_to_string(&path).map_err(io_error("read", &path))?;
-    let BestText { round: best } =
-        serde_json::from_str(&text).with_context(|| path.display().to_string())?;
+    let BestText { round: best } = sealed::load(&path)?;
     if best > round {
         bail!("{} names round {best}, expected one up to {round}", path.display());
     }
@@ -138,8 +135,7 @@ pub(super) fn resume(
 /// Saves whose network plays into the folder of a state.
 pub(super) fn save(run: &Run<'_>, folder: &Path) -> anyhow::Result<()> {
     let Some(champion) = &run.champion else { return Ok(()) };
-    let text = serde_json::to_string(&BestText { round: champion.round })?;
-    Ok(write_file(&folder.join(BEST), &format!("{text}\n"))?)
+    sealed::save(&folder.join(BEST), &BestText { round: champion.round })
 }
 
 /// Tests the network that a round has made against the champion, if a test is

@@ -41,8 +41,8 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::files::{
-    commit, entries, io_error, remove_dir, remove_file, remove_partial, temporary, try_lock,
-    write_file,
+    entries, io_error, remove_dir, remove_file, remove_partial, temporary, try_lock, write_file,
+    write_folder,
 };
 
 /// The results of a run's ladder, from the run directory.
@@ -97,22 +97,16 @@ impl RunDir {
         if let Some(parent) = parent {
             fs::create_dir_all(parent).map_err(io_error("create", parent))?;
         }
-        // Made anew, so that nothing of anybody's is taken for it.
-        let temporary = temporary(path);
-        fs::create_dir(&temporary).map_err(io_error("create", &temporary))?;
-        for folder in ["shards", "checkpoints", "state"] {
-            let folder = temporary.join(folder);
-            fs::create_dir(&folder).map_err(io_error("create", &folder))?;
-        }
-        for (name, text) in files {
-            write_file(&temporary.join(name), text)?;
-        }
-        match commit(&temporary, path) {
-            Err(_) if path.exists() => {
-                remove_dir(&temporary)?;
-                Err(RunDirError::Exists(path.to_path_buf()))
+        let made = write_folder(path, |temporary| {
+            for folder in ["shards", "checkpoints", "state"] {
+                let folder = temporary.join(folder);
+                fs::create_dir(&folder).map_err(io_error("create", &folder))?;
             }
-            result => result.and_then(|()| RunDir::lock(path)),
+            files.iter().try_for_each(|(name, text)| write_file(&temporary.join(name), text))
+        });
+        match made {
+            Err(_) if path.exists() => Err(RunDirError::Exists(path.to_path_buf())),
+            made => made.and_then(|()| RunDir::lock(path)),
         }
     }
 
@@ -225,9 +219,22 @@ impl RunDir {
         for round in self.rounds("shards")?.into_iter().filter(later) {
             remove_file(&self.shard(round))?;
         }
-        ["shards", "checkpoints", "state", ""]
+        // Not in the run's own folder, where others may be writing a report or an export.
+        ["shards", "checkpoints", "state"]
             .into_iter()
-            .try_for_each(|name| remove_partial(&self.path.join(name)))
+            .try_for_each(|name| remove_partial(&self.path.join(name), |_| true))
+    }
+
+    /// Removes what an earlier process of the run was writing into the run's own folder.
+    /// What others write there, such as a report, begins with a dot until it is whole.
+    ///
+    /// # Errors
+    /// A system that refuses.
+    pub fn remove_leftovers(&self) -> Result<(), RunDirError> {
+        let own = |path: &Path| {
+            path.file_name().is_some_and(|name| !name.as_encoded_bytes().starts_with(b"."))
+        };
+        remove_partial(&self.path, own)
     }
 
     /// Drops the lines of `metrics.jsonl` that tell of rounds after `round`.

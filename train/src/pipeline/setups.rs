@@ -2,6 +2,7 @@
 //! and what of it is kept.
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use anyhow::bail;
 use cyvasse_env::Rules;
@@ -14,13 +15,15 @@ use serde_json::{Value, json};
 use tch::Device;
 
 use super::files::io_error;
+use super::progress::Stage;
 use super::run_dir::RunDir;
+use super::start::is_damage;
 use super::train::Run;
 use crate::checkpoints::{SETUP_NET, made_for};
 use crate::config::Config;
 use crate::setups::{
     Critic, LearnedSetups, NetCritic, Played, SetupLearner, SetupLosses, SetupTrainer,
-    SetupsConfig, SourceStatistics, Start, by_source, parse_setups, read_setups,
+    SetupsConfig, SourceStatistics, Start, Watcher, by_source, parse_setups, read_setups,
 };
 
 /// The run's own copy of the file of fixed setups.
@@ -160,13 +163,21 @@ pub(super) fn supply(
     let device = learner.trainer.net.device();
     let seed = derive(config.run.seed, Purpose::SetupSupply, &[u64::from(round)]);
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    // Round 0 is there too: the untrained network, which is uniform.
-    let past = (0..learner.past_networks(round))
-        .map(|_| {
-            let (net, _) = load(&dir.checkpoint(rng.random_range(0..round)), rules, device)?;
-            Ok(net)
-        })
-        .collect::<anyhow::Result<Vec<SetupNet>>>()?;
+    // Those before the first lesson are there too: the untrained network, which is uniform.
+    let mut rounds: Vec<u32> = (0..round).collect();
+    let mut past = Vec::new();
+    while past.len() < learner.past_networks(round) as usize && !rounds.is_empty() {
+        let place = rng.random_range(0..rounds.len());
+        match load(&dir.checkpoint(rounds[place]), rules, device) {
+            Ok((net, _)) => past.push(net),
+            // Old checkpoints may be gone, to save room; another one will do.
+            Err(error) if is_damage(&error) => drop(rounds.swap_remove(place)),
+            Err(error) => return Err(error),
+        }
+    }
+    if past.is_empty() {
+        past.push(learner.trainer.average.copy());
+    }
     Ok(learner.pool(round, &past)?)
 }
 
@@ -196,12 +207,29 @@ pub(super) fn learn(
     else {
         return Ok(());
     };
-    let stage = reporter.stage("setups", 1);
+    let started = Instant::now();
+    let mut stage: Option<(&str, Stage<'_>)> = None;
+    let mut tell = |what, done, all| {
+        if stage.as_ref().is_none_or(|(of, _)| *of != what) {
+            if let Some((_, before)) = stage.take() {
+                before.clear();
+            }
+            stage = Some((what, reporter.stage(what, all)));
+        }
+        if let Some((_, stage)) = &mut stage {
+            stage.update(done, "setups of the round");
+        }
+    };
+    let mut watcher = Watcher::new(stop, &mut tell);
     let mut critic = NetCritic::new(&trainer.average, rules.clone(), threads);
     let played = Played { games, chances: &report.chances };
-    report.losses = learner.learn(&mut critic, played, pool, round, run_share, stop)?;
-    let seconds = stage.seconds();
-    stage.finish(&format!("round {round}: setups in {seconds:.0} s, {report}"));
+    report.losses = learner.learn(&mut critic, played, pool, round, run_share, &mut watcher)?;
+    drop(watcher);
+    if let Some((_, stage)) = stage {
+        stage.clear();
+    }
+    let seconds = started.elapsed().as_secs_f64();
+    reporter.say(&format!("round {round}: setups in {seconds:.0} s, {report}"));
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! How a run begins, and how one goes on that was stopped.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -54,6 +54,12 @@ pub(super) fn start<'a>(options: &RunOptions, stop: &'a AtomicBool) -> anyhow::R
     begin(options, config, rules, dir, stop)
 }
 
+/// The network that a run begins with, the same whenever it is made.
+pub(super) fn untrained(config: &Config) -> anyhow::Result<Net> {
+    let seed = derive(config.run.seed, Purpose::Weights, &[]);
+    Ok(Net::new(&config.net(), seed, device::find(config.run.device)?)?)
+}
+
 /// Makes the untrained network and the first games of a run, and saves them.
 fn begin<'a>(
     options: &RunOptions,
@@ -62,9 +68,8 @@ fn begin<'a>(
     dir: RunDir,
     stop: &'a AtomicBool,
 ) -> anyhow::Result<Run<'a>> {
-    let seed = derive(config.run.seed, Purpose::Weights, &[]);
     let device = device::find(config.run.device)?;
-    let net = Net::new(&config.net(), seed, device)?;
+    let net = untrained(&config)?;
     let average = net.copy();
     let optimizer = Optimizer::new(&config.training.optimizer, net.trainable_variables())?;
     let (search, games) = (config.search.clone(), config.games.clone());
@@ -80,6 +85,8 @@ fn begin<'a>(
         champion,
         setups,
         shards: Vec::new(),
+        lost: BTreeSet::new(),
+        oldest: 0,
         taken: BTreeMap::new(),
     };
     let mut run = assemble(options, config, rules, dir, stop, saved)?;
@@ -99,7 +106,7 @@ pub(super) fn resume<'a>(options: &RunOptions, stop: &'a AtomicBool) -> anyhow::
     }
     // Everything is read before anything is moved or removed.
     let (saved, damaged) = newest_sound(&config, &rules, &dir)?;
-    let (round, shards) = (saved.round, saved.shards.clone());
+    let (round, oldest) = (saved.round, saved.oldest);
     let mut run = assemble(options, config, rules, dir, stop, saved)?;
     for (of, error) in damaged {
         for folder in [run.dir.state(of), run.dir.checkpoint(of)] {
@@ -112,9 +119,10 @@ pub(super) fn resume<'a>(options: &RunOptions, stop: &'a AtomicBool) -> anyhow::
             one_line::told(&error)
         ));
     }
-    data::reload(&mut run, shards)?;
+    data::reload(&mut run, oldest)?;
     data::reload_resignation(&mut run)?;
     run.dir.settle(Some(round))?;
+    run.dir.remove_leftovers()?;
     run.dir.settle_metrics(round)?;
     run.reporter.say(&format!("resuming after round {round}"));
     Ok(run)
@@ -128,6 +136,8 @@ struct Saved {
     champion: Option<Champion>,
     setups: Option<SetupLearner>,
     shards: Vec<(u32, u64)>,
+    lost: BTreeSet<u32>,
+    oldest: u32,
     taken: BTreeMap<u32, u32>,
 }
 
@@ -152,12 +162,12 @@ fn newest_sound(
 }
 
 /// Whether a file is missing or not as it was written.
-fn is_damage(error: &anyhow::Error) -> bool {
+pub(super) fn is_damage(error: &anyhow::Error) -> bool {
     let of_tensors = |error: &TensorFileError| {
         matches!(error, TensorFileError::Malformed { .. } | TensorFileError::Checksum { .. })
     };
     error.chain().any(|cause| {
-        cause.is::<SealedError>()
+        matches!(cause.downcast_ref(), Some(SealedError::Damaged(_)))
             || cause.downcast_ref::<TensorFileError>().is_some_and(of_tensors)
             || cause.downcast_ref::<CheckpointError>().is_some_and(
                 |error| matches!(error, CheckpointError::File(error) if of_tensors(error)),
@@ -170,7 +180,8 @@ fn is_damage(error: &anyhow::Error) -> bool {
 
 /// Reads a round as it was saved.
 fn load(config: &Config, rules: &Arc<Rules>, dir: &RunDir, round: u32) -> anyhow::Result<Saved> {
-    let State { optimizer, shards, taken, games, .. } = State::load(&dir.state(round), rules)?;
+    let State { optimizer, shards, lost, oldest, taken, games, .. } =
+        State::load(&dir.state(round), rules)?;
     let device = device::find(config.run.device)?;
     let (average, of_average) = play_net(&dir.checkpoint(round), rules, device)?;
     let (net, of_net) = play_net(&dir.state(round), rules, device)?;
@@ -195,7 +206,7 @@ fn load(config: &Config, rules: &Arc<Rules>, dir: &RunDir, round: u32) -> anyhow
         play_net(&dir.checkpoint(best), rules, device)
     })?;
     let trainer = Trainer::new(net, average, optimizer, config.training.clone(), rules.clone());
-    Ok(Saved { round, trainer, selfplay, champion, setups, shards, taken })
+    Ok(Saved { round, trainer, selfplay, champion, setups, shards, lost, oldest, taken })
 }
 
 /// A play network in a folder and the optimiser steps that made it.
@@ -257,9 +268,10 @@ fn assemble<'a>(
     let workers = config.selfplay.workers as usize;
     // The threads live as long as the run: libtorch keeps memory for each.
     let pool = ThreadPoolBuilder::new().num_threads(workers).build()?;
-    let data = Data::new(&config, &rules);
     let resignation = Resignation::new(config.games.resignation.clone(), config.run.seed);
-    let Saved { round, trainer, selfplay, champion, setups, taken, .. } = saved;
+    let Saved { round, trainer, selfplay, champion, setups, shards, lost, taken, .. } = saved;
+    let mut data = Data::new(&config, &rules);
+    (data.shards, data.lost) = (shards, lost);
     reporter.say(&format!(
         "run {}: {} rounds, rules `{}`, {} weights, {workers} workers",
         dir.path().display(),

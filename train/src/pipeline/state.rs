@@ -1,6 +1,6 @@
 //! What a resumed run needs beside its shards and checkpoints.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use cyvasse_env::Rules;
@@ -19,6 +19,10 @@ pub(super) struct State {
     /// The shards of the run, oldest first: their rounds and the positions to learn
     /// from.
     pub(super) shards: Vec<(u32, u64)>,
+    /// The rounds whose shards have been lost.
+    pub(super) lost: BTreeSet<u32>,
+    /// The round of the oldest shard in the window; 0 if there is none.
+    pub(super) oldest: u32,
     /// The value below which players resign in the next round.
     pub(super) resign_below: f32,
     /// The newest stint of each worker whose games are in the shards.
@@ -36,6 +40,8 @@ impl State {
         self.optimizer.save(&folder.join(OPTIMIZER))?;
         let text = PlayText {
             shards: self.shards.clone(),
+            lost: self.lost.clone(),
+            oldest: self.oldest,
             resign_below: self.resign_below,
             taken: self.taken.clone(),
             games: self.games.iter().map(GameText::from).collect(),
@@ -47,11 +53,11 @@ impl State {
     pub(super) fn load(folder: &Path, rules: &Rules) -> anyhow::Result<State> {
         let optimizer = TensorFile::load(&folder.join(OPTIMIZER))?;
         let path = folder.join(PLAY);
-        let PlayText { shards, resign_below, taken, games } = sealed::load(&path)?;
+        let PlayText { shards, lost, oldest, resign_below, taken, games } = sealed::load(&path)?;
         let games = games.into_iter().map(|game| game.read(rules));
         let games = games.collect::<Result<_, String>>();
-        let games = games.map_err(|reason| SealedError { path, reason })?;
-        Ok(State { optimizer, shards, resign_below, taken, games })
+        let games = games.map_err(|reason| SealedError::foreign(&path, reason))?;
+        Ok(State { optimizer, shards, lost, oldest, resign_below, taken, games })
     }
 }
 
@@ -75,6 +81,8 @@ impl ForWorkers {
 #[serde(deny_unknown_fields)]
 struct PlayText {
     shards: Vec<(u32, u64)>,
+    lost: BTreeSet<u32>,
+    oldest: u32,
     resign_below: f32,
     taken: BTreeMap<u32, u32>,
     games: Vec<GameText>,

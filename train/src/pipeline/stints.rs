@@ -40,9 +40,13 @@ pub(super) fn workers_of(run: &Path) -> Result<Vec<u32>, RunDirError> {
     }
 }
 
-/// The stints in a worker's folder, in their order.
+/// The stints in a worker's folder, in their order; none where the folder is gone.
 pub(super) fn stints_of(worker: &Path) -> Result<Vec<u32>, RunDirError> {
-    numbered(worker, |number| stint_folder(worker, number))
+    if worker.exists() {
+        numbered(worker, |number| stint_folder(worker, number))
+    } else {
+        Ok(Vec::new())
+    }
 }
 
 /// The numbers of what lies in a folder under the path that `path` gives to a number.

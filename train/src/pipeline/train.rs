@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use cyvasse_env::Rules;
-use cyvasse_models::{Net, checkpoint};
+use cyvasse_models::checkpoint;
 use cyvasse_selfplay::play::{Resignation, SelfPlay};
 use rayon::ThreadPool;
 
@@ -140,11 +140,6 @@ impl Run<'_> {
         Ok(true)
     }
 
-    /// The network that plays in self-play.
-    pub(super) fn playing_net(&self) -> &Net {
-        self.champion.as_ref().map_or(&self.trainer.average, |champion| &champion.net)
-    }
-
     pub(super) fn stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
@@ -166,6 +161,8 @@ impl Run<'_> {
         let state = State {
             optimizer: self.trainer.optimizer.state(),
             shards: self.data.shards.clone(),
+            lost: self.data.lost.clone(),
+            oldest: self.data.window.oldest().unwrap_or(0),
             resign_below: self.resignation.threshold().get(),
             taken: self.taken.clone(),
             games: self.selfplay.unfinished(),

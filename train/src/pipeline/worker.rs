@@ -25,13 +25,14 @@ use super::games::{self, Table};
 use super::progress::Reporter;
 use super::progress_file::WorkEnd;
 use super::run_dir::RunDir;
+use super::sealed::{self, SealedError};
 use super::state::ForWorkers;
 use super::stints::{GAMES, UNFINISHED, stint_folder, stints_of, worker_folder, workers_folder};
 use super::train::RunEnd;
 use super::unfinished::GameText;
-use super::{gate, sealed, setups, start};
-use crate::config::Config;
-use crate::device;
+use super::{gate, setups, start};
+use crate::config::{Config, MOST_SLOTS};
+use crate::{device, one_line};
 
 /// How a worker is to be started.
 #[derive(Clone, Debug)]
@@ -45,9 +46,6 @@ pub struct WorkerOptions {
 /// Stints that the learner has not taken yet, when a worker waits for it: more would be
 /// by ever older networks.
 const MOST_STINTS: u32 = 2;
-
-/// Slots of a worker that no other one has: the most that a config allows.
-const SLOTS_OF_A_WORKER: u32 = 1 << 16;
 
 /// The most workers at the same time.
 const MOST_WORKERS: u32 = 9999;
@@ -142,28 +140,17 @@ impl<'a> Worker<'a> {
     ) -> anyhow::Result<Worker<'a>> {
         let (mut config, rules) = start::stored_config(&run)?;
         config.selfplay.workers = options.threads.unwrap_or(config.selfplay.workers);
-        let (number, lock) = take_number(run.path())?;
+        let Place { number, lock, stint, selfplay, passed_over } =
+            take_place(&run, &config, &rules)?;
         let folder = worker_folder(run.path(), number);
-        remove_partial(&folder).context("cannot remove what an earlier process left")?;
-        let stint = stints_of(&folder)?.last().copied().unwrap_or(0);
-        let (search, games) = (config.search.clone(), config.games.clone());
-        let seed = config.run.seed;
-        let first = number * SLOTS_OF_A_WORKER;
-        let slots = first..first + config.selfplay.slots;
-        let selfplay = if stint == 0 {
-            SelfPlay::new(rules.clone(), search, games, slots, seed)
-        } else {
-            let path = stint_folder(&folder, stint).join(UNFINISHED);
-            let unfinished: Vec<GameText> = sealed::load(&path)?;
-            let unfinished = unfinished.into_iter().map(|game| game.read(&rules));
-            let unfinished = unfinished
-                .collect::<Result<Vec<_>, String>>()
-                .map_err(|reason| sealed::SealedError { path, reason })?;
-            SelfPlay::resume(rules.clone(), search, games, unfinished, seed)?
-        };
         let threads = config.selfplay.workers as usize;
         let pool = ThreadPoolBuilder::new().num_threads(threads).build()?;
         let reporter = Reporter::with_log(&folder.join("log.txt"))?;
+        for (number, error) in passed_over {
+            let error = one_line::told(&error);
+            reporter
+                .say(&format!("worker {number} is left as it is, for it cannot go on: {error}"));
+        }
         let shown = run.path().display();
         reporter
             .say(&format!("worker {number} of {shown}: {threads} threads, stint {}", stint + 1));
@@ -196,10 +183,20 @@ impl<'a> Worker<'a> {
                 Ok(false) => thread::sleep(LOOK_AGAIN),
                 // The learner went on, and removed what was being read.
                 Err(_) if self.run.states()?.first() != Some(&round) => {}
+                // The learner will do the round again when it is resumed.
+                Err(error) if start::is_damage(&error) => self.wait_for_mending(&error),
                 Err(error) => return Err(error),
             }
         }
         Ok(RunEnd::Stopped)
+    }
+
+    fn wait_for_mending(&mut self, error: &anyhow::Error) {
+        if !std::mem::replace(&mut self.waits, true) {
+            let error = one_line::told(error);
+            self.reporter.say(&format!("waiting for the learner to save a sound round: {error}"));
+        }
+        thread::sleep(LOOK_AGAIN);
     }
 
     /// The newest round that is saved; `None` if the worker was told to stop.
@@ -282,18 +279,61 @@ impl<'a> Worker<'a> {
     }
 }
 
-/// The lowest number that no other worker has, and its lock.
-fn take_number(run: &Path) -> anyhow::Result<(u32, File)> {
+/// A worker's place in the run.
+struct Place {
+    number: u32,
+    /// Nobody else has it.
+    lock: File,
+    /// Its newest stint; 0 before the first.
+    stint: u32,
+    /// Its games.
+    selfplay: SelfPlay,
+    /// Workers of whom no process is left, but who cannot go on.
+    passed_over: Vec<(u32, anyhow::Error)>,
+}
+
+/// The lowest place that no other process has, and whose games can be gone on with.
+fn take_place(run: &RunDir, config: &Config, rules: &Arc<Rules>) -> anyhow::Result<Place> {
+    let mut passed_over = Vec::new();
     for number in 1..=MOST_WORKERS {
-        let folder = worker_folder(run, number);
+        let folder = worker_folder(run.path(), number);
         std::fs::create_dir_all(&folder).map_err(io_error("create", &folder))?;
-        if let Some(lock) = try_lock(&folder.join("lock"))? {
-            return Ok((number, lock));
+        let Some(lock) = try_lock(&folder.join("lock"))? else { continue };
+        remove_partial(&folder, |_| true).context("cannot remove what an earlier process left")?;
+        let stint = stints_of(&folder)?.last().copied().unwrap_or(0);
+        match games_of(number, stint, &folder, config, rules) {
+            Ok(selfplay) => return Ok(Place { number, lock, stint, selfplay, passed_over }),
+            Err(error) if start::is_damage(&error) => passed_over.push((number, error)),
+            Err(error) => return Err(error),
         }
     }
-    let folder = workers_folder(run);
+    let folder = workers_folder(run.path());
     anyhow::bail!(
         "{MOST_WORKERS} workers are at work in {}, the most there can be",
         folder.display()
     )
+}
+
+/// The games of a worker after a stint.
+fn games_of(
+    number: u32,
+    stint: u32,
+    folder: &Path,
+    config: &Config,
+    rules: &Arc<Rules>,
+) -> anyhow::Result<SelfPlay> {
+    let (search, games) = (config.search.clone(), config.games.clone());
+    let seed = config.run.seed;
+    if stint == 0 {
+        let first = number * MOST_SLOTS;
+        let slots = first..first + config.selfplay.slots;
+        return Ok(SelfPlay::new(rules.clone(), search, games, slots, seed));
+    }
+    let path = stint_folder(folder, stint).join(UNFINISHED);
+    let unfinished: Vec<GameText> = sealed::load(&path)?;
+    let unfinished = unfinished.into_iter().map(|game| game.read(rules));
+    let unfinished = unfinished
+        .collect::<Result<Vec<_>, String>>()
+        .map_err(|reason| SealedError::foreign(&path, reason))?;
+    Ok(SelfPlay::resume(rules.clone(), search, games, unfinished, seed)?)
 }

@@ -75,7 +75,8 @@ pub struct Summary {
     pub targets: u64,
     /// Mean entropy of the policy targets, in nats.
     pub policy_entropy: Option<f64>,
-    /// Mean divergence of policy targets from the network's priors, in nats.
+    /// Mean divergence of policy targets from the network's priors, in nats; `None`
+    /// where it is not known (shards before version 3).
     pub policy_surprise: Option<f64>,
     /// Mean simulations of a search.
     pub simulations: Option<f64>,
@@ -196,7 +197,7 @@ impl GameStatistics {
             opening_plies: opening,
             targets: self.targets,
             policy_entropy: mean(self.entropy, self.targets),
-            policy_surprise: mean(self.surprise, self.targets),
+            policy_surprise: mean(self.surprise, self.targets).filter(|&surprise| surprise > 0.0),
             simulations: mean(self.simulations as f64, searches),
             proven: mean(self.proven as f64, searches),
             values: ValueSummary {
@@ -283,7 +284,7 @@ impl fmt::Display for Summary {
         write!(f, "plies: {} searched in full, {} cheaply, ", self.full_plies, self.cheap_plies)?;
         writeln!(f, "{} of random openings; {} policy targets", self.opening_plies, self.targets)?;
         write!(f, "policy targets: entropy {} nats, ", number(self.policy_entropy))?;
-        writeln!(f, "{} from the network's priors", number(self.policy_surprise))?;
+        writeln!(f, "divergence from the network's priors {} nats", number(self.policy_surprise))?;
         write!(f, "searches: {} simulations, ", number(self.simulations))?;
         writeln!(f, "{} proved the value of their root", percent(self.proven))?;
         let values = &self.values;

@@ -2,7 +2,6 @@
 //! setup network learns from them.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use cyvasse_env::{Rules, Setup, SetupSpace, Side};
 use cyvasse_models::{SampledSetup, SetupNet, SetupNetError};
@@ -17,6 +16,7 @@ use super::config::LearnedSetups;
 use super::critic::Critic;
 use super::targets::{Played, lessons};
 use super::trainer::{SetupLosses, SetupRound, SetupTrainer, SetupTrainingError};
+use super::watch::Watcher;
 
 /// Supplies games with setups and learns from them, round after round.
 #[derive(Debug)]
@@ -129,7 +129,8 @@ impl SetupLearner {
 
     /// Learns from the round: its samples, valued by the critic against setups
     /// drawn from its pool, and the games that ended in it. `None` where nothing
-    /// was to be learned: in the first, uniform rounds, and without any lesson.
+    /// was to be learned: in the first, uniform rounds, and without any lesson. `watcher`
+    /// is told how far it is.
     ///
     /// # Errors
     /// A failure of the critic, a step that must not be taken.
@@ -140,7 +141,7 @@ impl SetupLearner {
         pool: &SetupPool,
         round: u32,
         run_share: f64,
-        stop: &AtomicBool,
+        watcher: &mut Watcher<'_>,
     ) -> Result<Option<SetupLosses>, LearnerError> {
         if self.is_uniform(round) {
             return Ok(None);
@@ -148,10 +149,10 @@ impl SetupLearner {
         let config = &self.config;
         let opponents = Side::ALL.map(|seat| self.opponents(pool, round, seat));
         let (targets, weight) = (config.targets, config.result_weight);
-        let lessons = lessons(critic, &self.current, &opponents, played, targets, weight)?;
+        let lessons = lessons(critic, &self.current, &opponents, played, targets, weight, watcher)?;
         let seed = derive(self.seed, Purpose::SetupLearning, &[u64::from(round)]);
-        let round = SetupRound { run_share, seed, entropies: self.entropies, stop };
-        Ok(self.trainer.learn(&self.space, &lessons, round)?)
+        let round = SetupRound { run_share, seed, entropies: self.entropies };
+        Ok(self.trainer.learn(&self.space, &lessons, round, watcher)?)
     }
 
     /// Setups of a seat that the other seat's are valued against.

@@ -15,6 +15,7 @@ mod learner;
 mod statistics;
 mod targets;
 mod trainer;
+mod watch;
 
 pub use config::{LearnedSetups, SetupNetworkConfig, SetupsConfig, SourceShares, Targets};
 pub use critic::{Critic, NetCritic, Start};
@@ -24,3 +25,4 @@ pub(crate) use statistics::log_loss;
 pub use statistics::{SourceStatistics, by_source};
 pub use targets::{Lesson, Played, lessons};
 pub use trainer::{SetupLosses, SetupRound, SetupTrainer, SetupTrainingError};
+pub use watch::Watcher;

@@ -7,6 +7,7 @@ use cyvasse_selfplay::{EvaluatorError, GameRecord, PlyKind, SetupSource, Wdl, Wh
 
 use super::config::Targets;
 use super::critic::{Critic, Start};
+use super::watch::Watcher;
 
 /// About how many starts the critic is asked about at once: a round may have more
 /// than there is memory for.
@@ -62,6 +63,8 @@ struct Candidate {
 /// With [`Targets::Result`], only setups that were played are taught, by their
 /// mean result.
 ///
+/// None of all if the watcher wanted an end.
+///
 /// # Errors
 /// A failure of the critic.
 pub fn lessons(
@@ -71,6 +74,7 @@ pub fn lessons(
     played: Played<'_>,
     targets: Targets,
     result_weight: f64,
+    watcher: &mut Watcher<'_>,
 ) -> Result<Vec<Lesson>, EvaluatorError> {
     let Played { games, chances } = played;
     let expected = match targets {
@@ -86,7 +90,10 @@ pub fn lessons(
         let candidates = candidates(seat, sampled, games, &expected);
         let values = match targets {
             Targets::Value => {
-                values_against(critic, seat, &candidates, &opponents[seat.other().index()])?
+                let opponents = &opponents[seat.other().index()];
+                let values = values_against(critic, seat, &candidates, opponents, watcher)?;
+                let Some(values) = values else { return Ok(Vec::new()) };
+                values
             }
             Targets::Result => vec![0.0; candidates.len()],
         };
@@ -141,17 +148,26 @@ fn candidates(
     candidates
 }
 
-/// The mean value of each candidate against the opponents, for its seat.
+/// The mean value of each candidate against the opponents, for its seat; `None` where
+/// the watcher wanted an end.
 fn values_against(
     critic: &mut dyn Critic,
     seat: Side,
     candidates: &[Candidate],
     opponents: &[Setup],
-) -> Result<Vec<f64>, EvaluatorError> {
+    watcher: &mut Watcher<'_>,
+) -> Result<Option<Vec<f64>>, EvaluatorError> {
     let mean = |values: &[f64]| for_seat(values.iter().sum::<f64>() / values.len() as f64, seat);
     let each = opponents.len().max(1);
     let mut means = Vec::with_capacity(candidates.len());
+    let what = match seat {
+        Side::White => "white's",
+        Side::Black => "black's",
+    };
     for part in candidates.chunks((STARTS / each).max(1)) {
+        if watcher.wants_an_end() {
+            return Ok(None);
+        }
         let starts: Vec<Start> = part
             .iter()
             .flat_map(|candidate| {
@@ -162,8 +178,9 @@ fn values_against(
             })
             .collect();
         means.extend(white_values(&critic.chances(&starts)?).chunks(each).map(mean));
+        watcher.tell(what, means.len() as u64, candidates.len() as u64);
     }
-    Ok(means)
+    Ok(Some(means))
 }
 
 /// White's expected results.
@@ -186,6 +203,7 @@ mod tests {
     use cyvasse_selfplay::{GameId, Wdl};
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
+    use std::sync::atomic::AtomicBool;
 
     /// White's chance of winning grows with the file of its king, black's with
     /// that of its own.
@@ -235,8 +253,16 @@ mod tests {
             game(old, opponents[1][0], [Current, Uniform], Side::White),
         ];
         let played = Played { games: &games, chances: &[BEFORE; 2] };
-        let lessons =
-            lessons(&mut KingFiles, &current, &opponents, played, Targets::Value, 0.5).unwrap();
+        let lessons = lessons(
+            &mut KingFiles,
+            &current,
+            &opponents,
+            played,
+            Targets::Value,
+            0.5,
+            &mut Watcher::new(&AtomicBool::new(false), |_, _, _| {}),
+        )
+        .unwrap();
         assert_eq!(lessons.len(), 6 + 1 + 6);
         let mean = |setups: &[Setup]| {
             setups.iter().map(|setup| king_file(setup) as f64).sum::<f64>() / setups.len() as f64
@@ -268,8 +294,16 @@ mod tests {
             outcome: Outcome::Win(Side::Black),
         }];
         let played = Played { games: &games, chances: &[BEFORE] };
-        let lessons =
-            lessons(&mut KingFiles, &current, &opponents, played, Targets::Result, 0.5).unwrap();
+        let lessons = lessons(
+            &mut KingFiles,
+            &current,
+            &opponents,
+            played,
+            Targets::Result,
+            0.5,
+            &mut Watcher::new(&AtomicBool::new(false), |_, _, _| {}),
+        )
+        .unwrap();
         let expected = [
             Lesson { setup: current[0][0], seat: Side::White, target: -1.0, weight: 1.0 },
             Lesson { setup: current[1][1], seat: Side::Black, target: 1.0, weight: 1.0 },

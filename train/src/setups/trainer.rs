@@ -17,8 +17,6 @@
 //! (Sokota et al. 2023), which approaches an equilibrium where plain policy
 //! gradients circle.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use cyvasse_env::{Setup, SetupBuilder, SetupSpace, Side};
 use cyvasse_models::optim::Optimizer;
 use cyvasse_models::{SetupBatch, SetupNet};
@@ -30,6 +28,7 @@ use thiserror::Error;
 
 use super::config::LearnedSetups;
 use super::targets::Lesson;
+use super::watch::Watcher;
 
 /// How steeply the bonus rises where the entropy has fallen under its floor:
 /// tenfold at 0.115 of the uniform's entropy under it.
@@ -49,15 +48,13 @@ pub struct SetupTrainer {
 
 /// What a round of learning is to be.
 #[derive(Clone, Copy, Debug)]
-pub struct SetupRound<'a> {
+pub struct SetupRound {
     /// Share of the run's rounds that lie behind, 0 to 1; schedules follow it.
     pub run_share: f64,
     /// Where the order of the setups comes from.
     pub seed: u64,
     /// Joint entropies of the network as it is, for white and for black, in nats.
     pub entropies: [f64; 2],
-    /// Set by someone else to end the round early.
-    pub stop: &'a AtomicBool,
 }
 
 /// What a round of learning was.
@@ -126,7 +123,8 @@ impl SetupTrainer {
         SetupTrainer { net, average, optimizer, config }
     }
 
-    /// Learns the lessons of a round; `None` where there are none.
+    /// Learns the lessons of a round; `None` where there are none. `watcher` is told
+    /// of each step.
     ///
     /// # Errors
     /// Losses or gradients that are not finite; the step is then not taken.
@@ -134,7 +132,8 @@ impl SetupTrainer {
         &mut self,
         space: &SetupSpace,
         lessons: &[Lesson],
-        round: SetupRound<'_>,
+        round: SetupRound,
+        watcher: &mut Watcher<'_>,
     ) -> Result<Option<SetupLosses>, SetupTrainingError> {
         if lessons.is_empty() {
             return Ok(None);
@@ -143,24 +142,27 @@ impl SetupTrainer {
         let old = self.look_back(space, lessons, &losses)?;
         let mut order: Vec<usize> = (0..lessons.len()).collect();
         let mut rng = ChaCha8Rng::seed_from_u64(round.seed);
+        let (mut taught, all) = (0, u64::from(self.config.epochs) * lessons.len() as u64);
         for _ in 0..self.config.epochs {
             order.shuffle(&mut rng);
             (losses.kl, losses.clipped) = (0.0, 0.0);
             for places in order.chunks(self.config.batch_setups as usize) {
-                if round.stop.load(Ordering::Relaxed) {
+                if watcher.wants_an_end() {
                     return Ok(Some(losses));
                 }
                 let [kl, clipped] = self.step(space, lessons, places, &old, round.run_share)?;
                 let share = places.len() as f64 / lessons.len() as f64;
                 losses.kl += share * kl;
                 losses.clipped += share * clipped;
+                taught += places.len() as u64;
+                watcher.tell("setups", taught, all);
             }
         }
         Ok(Some(losses))
     }
 
     /// What is known before the first step.
-    fn before(&self, space: &SetupSpace, lessons: &[Lesson], round: SetupRound<'_>) -> SetupLosses {
+    fn before(&self, space: &SetupSpace, lessons: &[Lesson], round: SetupRound) -> SetupLosses {
         let uniform = space.log_count();
         let share = |entropy: f64| if uniform > 0.0 { entropy / uniform } else { 1.0 };
         let entropy_shares = round.entropies.map(share);

@@ -114,6 +114,24 @@ fn damaged_shards_are_set_aside_by_name_and_training_goes_on() {
     assert_eq!(set_aside(&run), ["shards-round-0001.h5", "shards-round-0003.h5"]);
 }
 
+#[test]
+fn a_lost_shard_is_told_of_once() {
+    let folder = TempDir::new().unwrap();
+    let window = ("window_positions = 300", "window_positions = 30000");
+    let config = toy_config(folder.path(), &[NO_MATCH, window]);
+    let run = folder.path().join("run");
+    assert_trained(&train(&config, &run, &[]));
+    undo_the_last_round(&run);
+    fs::remove_file(run.join("shards/round-0001.h5")).unwrap();
+    let mut told = Vec::new();
+    for _ in 0..2 {
+        let output = train(&config, &run, &["--resume"]);
+        assert_trained(&output);
+        told.push(error_of(&output).contains("round-0001.h5"));
+    }
+    assert_eq!(told, [true, false]);
+}
+
 /// Gives a shard another version of its schema, and a seal that fits.
 fn make_version(path: &Path, version: u32) {
     let file = hdf5::File::open_rw(path).unwrap();
@@ -138,8 +156,7 @@ fn a_shard_of_another_schema_ends_the_run_and_stays() {
     assert_trained(&train(&config, &run, &[]));
     let shard = run.join("shards/round-0003.h5");
     make_version(&shard, 99);
-    fs::remove_dir_all(run.join("checkpoints/round-0003")).unwrap();
-    fs::remove_dir_all(run.join("state/round-0003")).unwrap();
+    undo_the_last_round(&run);
     make_version(&run.join("shards/round-0002.h5"), 99);
     let before = fs::read(run.join("shards/round-0002.h5")).unwrap();
     for _ in 0..2 {
@@ -156,6 +173,45 @@ fn a_shard_of_another_schema_ends_the_run_and_stays() {
     assert_trained(&train(&config, &run, &["--resume"]));
 }
 
+/// Removes what was saved after the last round, so that it is played again.
+fn undo_the_last_round(run: &Path) {
+    fs::remove_dir_all(run.join("checkpoints/round-0003")).unwrap();
+    fs::remove_dir_all(run.join("state/round-0003")).unwrap();
+}
+
+#[test]
+fn old_checkpoints_may_be_gone_or_damaged() {
+    let folder = TempDir::new().unwrap();
+    let past = [("current = 0.6", "current = 0.2"), ("past = 0.2", "past = 0.6")];
+    let config = toy_config(folder.path(), &past);
+    let run = folder.path().join("run");
+    assert_trained(&train(&config, &run, &[]));
+    undo_the_last_round(&run);
+    fs::remove_dir_all(run.join("checkpoints/round-0000")).unwrap();
+    truncate(&run.join("checkpoints/round-0001/setup.safetensors"));
+    assert_trained(&train(&config, &run, &["--resume"]));
+}
+
+/// Nothing is wrong with such a state but that this program does not know its form.
+#[test]
+fn a_state_by_another_version_ends_the_run_and_stays() {
+    let folder = TempDir::new().unwrap();
+    let config = toy_config(folder.path(), &[NO_MATCH]);
+    let run = folder.path().join("run");
+    assert_trained(&train(&config, &run, &[]));
+    let path = run.join("state/round-0003/play.json");
+    let text = fs::read_to_string(&path).unwrap();
+    let text = text.split_once('\n').unwrap().1.trim_end().replacen('{', "{\"later\":1,", 1);
+    let sealed = format!("crc32 {:08x}\n{text}\n", crc32fast::hash(text.as_bytes()));
+    fs::write(&path, &sealed).unwrap();
+    let output = train(&config, &run, &["--resume"]);
+    let said = error_of(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("`later`") && said.contains("another version of this program"), "{said}");
+    assert!(set_aside(&run).is_empty());
+    assert_eq!(fs::read_to_string(&path).unwrap(), sealed);
+}
+
 /// What happens to a file.
 type Damage = fn(&Path);
 
@@ -166,10 +222,12 @@ fn a_damaged_round_is_done_again_and_gives_the_same() {
     let run = folder.path().join("run");
     assert_trained(&train(&config, &run, &[]));
     let expected = contents(&run);
-    let damage: [(&str, Damage); 4] = [
+    let damage: [(&str, Damage); 6] = [
         ("checkpoints/round-0003/play.safetensors", truncate),
         ("checkpoints/round-0003/setup.safetensors", flip_a_byte),
         ("state/round-0003/optimizer.safetensors", flip_a_byte),
+        ("state/round-0003/setup-optimizer.safetensors", truncate),
+        ("state/round-0003/gate.json", truncate),
         ("state/round-0003/play.json", truncate),
     ];
     for (number, (file, damage)) in (1..).zip(damage) {
@@ -192,7 +250,7 @@ fn a_damaged_round_is_done_again_and_gives_the_same() {
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("no round of the run is saved undamaged"), "{said}");
     assert!(said.contains("state/round-0003/play.json"), "{said}");
-    assert_eq!(set_aside(&run).len(), 8);
+    assert_eq!(set_aside(&run).len(), 12);
 }
 
 #[test]

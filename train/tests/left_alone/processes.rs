@@ -121,9 +121,41 @@ fn workers_and_a_learner_share_a_run_in_any_order() {
     }
     assert_eq!(status["workers"].as_array().unwrap().len(), 2, "{status}");
 
-    // A run in one process goes by the same files.
+    // A run in one process goes by the same files: it plays the last round again.
+    let last = format!("round-{ROUNDS:04}");
+    fs::remove_dir_all(run.join("state").join(&last)).unwrap();
     let output = crate::toy::train(Path::new(&config), &run, &["--resume"]);
     assert!(output.status.success(), "{}", error_of(&output));
+    let rules = Rules::from_toml(&fs::read_to_string(tiny_rules()).unwrap()).unwrap();
+    let shard = Shard::open(run.join("shards").join(last + ".h5"), &rules).unwrap();
+    assert!((0..shard.game_count()).all(|game| shard.id(game).slot >> 16 == 0));
+}
+
+#[test]
+fn a_worker_whose_games_are_damaged_is_passed_over() {
+    let folder = TempDir::new().unwrap();
+    let config = toy_config(folder.path(), &[("rounds = 3", "rounds = 1000")]);
+    let run = folder.path().join("run");
+    let (config, run_dir) = (config.display().to_string(), run.display().to_string());
+    let file = |name: &str| folder.path().join(name);
+    let arguments = ["train", &config, "--run-dir", &run_dir, "--learner"];
+    let mut learner = Process::start(file("learner"), &arguments);
+    learner.wait_to_say("round 1: waiting for ");
+    learner.signal("-KILL");
+    learner.end();
+    let worker = |name: &str| Process::start(file(name), &["selfplay", "--run-dir", &run_dir]);
+    let mut first = worker("first");
+    first.wait_to_say("waiting for the learner to take 2 stints");
+    first.signal("-KILL");
+    first.end();
+    let path = run.join("workers/worker-0001/stint-000002/unfinished.json");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, &text[..text.len() / 2]).unwrap();
+    let mut second = worker("second");
+    second.wait_to_say("worker 1 is left as it is, for it cannot go on: ");
+    second.wait_to_say("worker 2 of ");
+    second.signal("-KILL");
+    second.end();
 }
 
 /// No game is learned from twice, both workers have played, later games by newer

@@ -30,8 +30,8 @@ const SPARE_NODES: u32 = 16;
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0    no requirement is found not to be met; one that is open, for it was not looked at or
-       there were too few games to tell, does not count
+  0    no requirement is found not to be met; one that is open does not count: it was not
+       looked at, or the games of best answers were too few to tell
   1    a requirement is not met, or the evaluation failed (with one line that says why)
   2    these arguments are not understood
   130  stopped by Ctrl-C; there is no report then";

@@ -116,8 +116,8 @@ pub struct Verdict {
     pub requirement: &'static str,
     /// What was found.
     pub found: String,
-    /// Whether that is enough; `None` if it was not looked at, or if there were too
-    /// few games to tell.
+    /// Whether that is enough; `None` if it was not looked at, or, of best answers, if
+    /// there were too few games to tell.
     pub met: Option<bool>,
 }
 
@@ -164,7 +164,12 @@ impl SetupReport {
             ),
             verdict(
                 "against hand-made setups: mean at least 50%, none under 35%",
-                format!("mean {:.1}%, lowest {:.1}%", 100.0 * mean, 100.0 * lowest),
+                format!(
+                    "mean {:.1}%, lowest {:.1}% of {} (8 are needed)",
+                    100.0 * mean,
+                    100.0 * lowest,
+                    self.hand_made.len()
+                ),
                 (self.hand_made.len() >= 8).then_some(mean >= 0.5 && lowest >= 0.35),
             ),
             verdict(
