@@ -38,6 +38,9 @@ pub(super) fn learn(
     let threads = run.config.training.threads as i32;
     tch::set_num_threads(threads);
     let losses = train(run, round);
+    if let (Ok(None), false) = (&losses, run.stopped()) {
+        say_why_not(run, round);
+    }
     let validation = match &losses {
         Ok(_) if !run.stopped() => run.data.validation.losses(&run.trainer.average, &run.rules),
         _ => ValidationLosses::default(),
@@ -48,6 +51,20 @@ pub(super) fn learn(
         run.reporter.say(&format!("round {round}: {report}"));
     }
     Ok(report)
+}
+
+/// Says why no step was taken.
+fn say_why_not(run: &Run<'_>, round: u32) {
+    let training = &run.config.training;
+    let positions = run.data.positions();
+    let due = positions as f64 * training.samples_per_position / f64::from(training.batch_size);
+    run.reporter.say(&format!(
+        "round {round}: no step is due: {positions} positions so far, each to be trained on {} \
+         times, are {due:.1} batches of {}, and {} were taken",
+        training.samples_per_position,
+        training.batch_size,
+        run.trainer.optimizer.steps()
+    ));
 }
 
 /// Takes the steps that are due; when a shard turns out to be lost, without it.
