@@ -9,7 +9,7 @@ mod window;
 
 pub use batch::Batch;
 pub use duplicates::Duplicates;
-pub use held_out::{HeldOut, Validation, ValidationLosses};
+pub use held_out::{HeldOut, Validation, ValidationLosses, losses_at};
 pub use sample::{Sample, samples_of};
-pub use trainer::{Losses, Trainer, TrainingError, TrainingRound, Unsound};
+pub use trainer::{Losses, Trainer, TrainingError, TrainingRound, Unsound, UntrainedError};
 pub use window::{Window, WindowSize};

@@ -4,18 +4,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use cyvasse_env::Rules;
-use cyvasse_models::optim::Optimizer;
-use cyvasse_models::{Net, loss};
+use cyvasse_models::optim::{Optimizer, OptimizerError};
+use cyvasse_models::{ConfigError, Net, loss};
 use cyvasse_selfplay::replay::ReplayError;
+use cyvasse_selfplay::{Purpose, derive};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use tch::Kind;
+use tch::{Device, Kind};
 use thiserror::Error;
 
 use super::batch::Batch;
 use super::sample::Sample;
 use super::window::Window;
-use crate::config::TrainingConfig;
+use crate::config::{Config, TrainingConfig};
 
 /// Positions that are looked up at once, for as many steps as they are enough for: some
 /// hundred megabytes.
@@ -63,6 +64,17 @@ pub struct TrainingRound<'a> {
     pub stop: &'a AtomicBool,
 }
 
+/// Why a trainer was not made.
+#[derive(Debug, Error)]
+pub enum UntrainedError {
+    /// A network outside its bounds.
+    #[error(transparent)]
+    Net(#[from] ConfigError),
+    /// An optimiser outside its bounds.
+    #[error(transparent)]
+    Optimizer(#[from] OptimizerError),
+}
+
 /// Why a round of training ended early.
 #[derive(Debug, Error)]
 pub enum TrainingError {
@@ -90,6 +102,22 @@ pub struct Unsound {
 }
 
 impl Trainer {
+    /// The trainer that a run begins with: first weights from the run's seed.
+    ///
+    /// # Errors
+    /// Numbers outside their bounds.
+    pub fn untrained(
+        config: &Config,
+        rules: &Arc<Rules>,
+        device: Device,
+    ) -> Result<Trainer, UntrainedError> {
+        let seed = derive(config.run.seed, Purpose::Weights, &[]);
+        let net = Net::new(&config.net(), seed, device)?;
+        let average = net.copy();
+        let optimizer = Optimizer::new(&config.training.optimizer, net.trainable_variables())?;
+        Ok(Trainer::new(net, average, optimizer, config.training.clone(), rules.clone()))
+    }
+
     /// A trainer that goes on from a network, its average and an optimiser.
     #[must_use]
     pub fn new(

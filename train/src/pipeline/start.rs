@@ -13,7 +13,6 @@ use cyvasse_models::checkpoint::{self, CheckpointError};
 use cyvasse_models::optim::Optimizer;
 use cyvasse_models::{Net, TensorFileError};
 use cyvasse_selfplay::play::{Resignation, SelfPlay};
-use cyvasse_selfplay::{Purpose, derive};
 use rayon::ThreadPoolBuilder;
 use tch::Device;
 
@@ -54,12 +53,6 @@ pub(super) fn start<'a>(options: &RunOptions, stop: &'a AtomicBool) -> anyhow::R
     begin(options, config, rules, dir, stop)
 }
 
-/// The network that a run begins with, the same whenever it is made.
-pub(super) fn untrained(config: &Config) -> anyhow::Result<Net> {
-    let seed = derive(config.run.seed, Purpose::Weights, &[]);
-    Ok(Net::new(&config.net(), seed, device::find(config.run.device)?)?)
-}
-
 /// Makes the untrained network and the first games of a run, and saves them.
 fn begin<'a>(
     options: &RunOptions,
@@ -69,15 +62,12 @@ fn begin<'a>(
     stop: &'a AtomicBool,
 ) -> anyhow::Result<Run<'a>> {
     let device = device::find(config.run.device)?;
-    let net = untrained(&config)?;
-    let average = net.copy();
-    let optimizer = Optimizer::new(&config.training.optimizer, net.trainable_variables())?;
+    let trainer = Trainer::untrained(&config, &rules, device)?;
     let (search, games) = (config.search.clone(), config.games.clone());
     let (slots, seed) = (config.selfplay.slots, config.run.seed);
     let selfplay = SelfPlay::new(rules.clone(), search, games, 0..slots, seed);
     let setups = setups::begin(&config, &dir, &rules, device)?;
-    let champion = gate::begin(&config.gate, &average);
-    let trainer = Trainer::new(net, average, optimizer, config.training.clone(), rules.clone());
+    let champion = gate::begin(&config.gate, &trainer.average);
     let saved = Saved {
         round: 0,
         trainer,
