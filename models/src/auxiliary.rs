@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use tch::nn::VarStore;
-use tch::{Device, Tensor};
+use tch::{Device, Kind, Tensor};
 
 use crate::config::{BOARD_SIDE, ConfigError, NetConfig, OUTCOMES};
 use crate::heads::{PolicyHead, ValueHead};
@@ -36,7 +36,7 @@ pub struct AuxiliaryHeads {
     short_term: Option<ValueHead>,
 }
 
-/// What the heads that there are say about a batch of positions.
+/// What the heads that there are say about a batch of positions, in f32.
 #[derive(Debug)]
 pub struct AuxiliaryOutputs {
     /// `[B]`: plies that the game goes on, in units of
@@ -103,13 +103,11 @@ impl AuxiliaryHeads {
     /// Forward for training, from the tower's last map
     /// (see [`crate::Net::forward_train_with_map`]); gradients flow into the tower.
     pub fn forward_train(&self, map: &Tensor) -> AuxiliaryOutputs {
-        let value = |head: &ValueHead| head.forward(map, Mode::Train);
+        let value = |head: &ValueHead| head.forward(map, Mode::Train).to_kind(Kind::Float);
+        let policy = |head: &PolicyHead| head.forward(map, Mode::Train).to_kind(Kind::Float);
         AuxiliaryOutputs {
             moves_left: self.moves_left.as_ref().map(|head| value(head).flatten(0, 1)),
-            reply: self
-                .reply
-                .as_ref()
-                .map(|head| self.as_opponent(&head.forward(map, Mode::Train))),
+            reply: self.reply.as_ref().map(|head| self.as_opponent(&policy(head))),
             short_term: self.short_term.as_ref().map(value),
         }
     }

@@ -26,7 +26,7 @@ mod setup_net;
 mod tensor_file;
 
 pub use auxiliary::{AuxiliaryConfig, AuxiliaryHeads, AuxiliaryOutputs};
-pub use config::{BOARD_SIDE, ConfigError, NetConfig, OUTCOMES, TILES};
+pub use config::{BOARD_SIDE, ConfigError, NetConfig, OUTCOMES, TILES, TrainingPrecision};
 pub use evaluator::NetEvaluator;
 pub use inference::{
     Evaluation, InferenceClient, InferenceNet, Precision, ServedBatches, ServerError, serve,

@@ -6,7 +6,7 @@ use tch::nn::VarStore;
 use tch::{Device, Kind, Tensor};
 
 use crate::averaging::move_towards;
-use crate::config::{BOARD_SIDE, ConfigError, NetConfig, OUTCOMES};
+use crate::config::{BOARD_SIDE, ConfigError, NetConfig, OUTCOMES, TrainingPrecision};
 use crate::heads::{PolicyHead, ValueHead};
 use crate::init::Initializer;
 use crate::layers::{ConvNorm, ConvNormShape, Mode, ResidualBlock};
@@ -119,17 +119,22 @@ impl Net {
     ///
     /// When `planes` has another shape or kind.
     pub fn forward_train(&self, planes: &Tensor) -> Outputs {
-        self.forward_train_with_map(planes).0
+        self.forward_train_with_map(planes, TrainingPrecision::Single).0
     }
 
-    /// As [`Net::forward_train`], and the tower's last map with it, `[B, channels, 8,
-    /// 8]`, for [`crate::AuxiliaryHeads`].
+    /// As [`Net::forward_train`] in a precision, and the tower's last map with it,
+    /// `[B, channels, 8, 8]` in that precision, for [`crate::AuxiliaryHeads`]. The
+    /// outputs are f32.
     ///
     /// # Panics
     ///
     /// When `planes` has another shape or kind.
-    pub fn forward_train_with_map(&self, planes: &Tensor) -> (Outputs, Tensor) {
-        self.forward_in(Mode::Train, planes)
+    pub fn forward_train_with_map(
+        &self,
+        planes: &Tensor,
+        precision: TrainingPrecision,
+    ) -> (Outputs, Tensor) {
+        self.forward_in(Mode::Train, planes, precision)
     }
 
     /// Forward with the running statistics and no gradients; shapes as in
@@ -139,15 +144,22 @@ impl Net {
     ///
     /// When `planes` has another shape or kind.
     pub fn forward(&self, planes: &Tensor) -> Outputs {
-        tch::no_grad(|| self.forward_in(Mode::Eval, planes).0)
+        tch::no_grad(|| self.forward_in(Mode::Eval, planes, TrainingPrecision::Single).0)
     }
 
-    fn forward_in(&self, mode: Mode, planes: &Tensor) -> (Outputs, Tensor) {
-        let mut map = self.stem.forward(&as_map(planes, self.config.input_planes), mode).relu();
+    fn forward_in(
+        &self,
+        mode: Mode,
+        planes: &Tensor,
+        precision: TrainingPrecision,
+    ) -> (Outputs, Tensor) {
+        let input = as_map(planes, self.config.input_planes).to_kind(precision.kind());
+        let mut map = self.stem.forward(&input, mode).relu();
         for block in &self.tower {
             map = block.forward(&map, mode);
         }
         let (policy, value) = (self.policy.forward(&map, mode), self.value.forward(&map, mode));
+        let [policy, value] = [policy, value].map(|logits| logits.to_kind(Kind::Float));
         (Outputs { policy, value }, map)
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use cyvasse_env::{ACTION_PLANES, PLANES, Rules};
 use cyvasse_models::optim::OptimizerConfig;
-use cyvasse_models::{AuxiliaryConfig, Net, NetConfig, NetEvaluator, Precision};
+use cyvasse_models::{AuxiliaryConfig, Net, NetConfig, NetEvaluator, Precision, TrainingPrecision};
 use cyvasse_selfplay::play::GameSettings;
 use cyvasse_selfplay::search::SearchSettings;
 use serde::{Deserialize, Serialize};
@@ -145,6 +145,8 @@ pub struct TrainingConfig {
     pub held_out_games: f64,
     /// libtorch's threads within an operation while training.
     pub threads: u32,
+    /// The numbers that a step multiplies.
+    pub precision: TrainingPrecision,
     /// The highest learning rate.
     pub learning_rate: f64,
     /// Steps over which the learning rate rises from 0.

@@ -7,7 +7,7 @@ use cyvasse_env::{
     ACTION_COUNT, Action, Outcome, Rules, Side, encode, mirror_index, mirror_planes,
 };
 use cyvasse_models::optim::{Optimizer, OptimizerConfig};
-use cyvasse_models::{AuxiliaryConfig, AuxiliaryHeads, Net, NetConfig};
+use cyvasse_models::{AuxiliaryConfig, AuxiliaryHeads, Net, NetConfig, TrainingPrecision};
 use cyvasse_selfplay::replay::{Shard, ShardHeader, write_shard};
 use cyvasse_selfplay::{GameRecord, MoverValue, PlyKind, PlyRecord};
 use cyvasse_train::config::TrainingConfig;
@@ -257,6 +257,7 @@ fn training(mirror: bool, weights: [f64; 3]) -> TrainingConfig {
         window_memory_mb: 0,
         held_out_games: 0.0,
         threads: 1,
+        precision: TrainingPrecision::Single,
         learning_rate: 0.01,
         warmup_steps: 1,
         final_rate_share: 1.0,

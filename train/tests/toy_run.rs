@@ -134,11 +134,16 @@ fn a_run_that_is_there_is_not_overwritten() {
 
 #[test]
 fn bad_configs_are_refused_in_one_line_that_names_the_key() {
-    let cases: [(&str, &str, &str); 12] = [
+    let cases: [(&str, &str, &str); 13] = [
         ("seed = 1 ", "sede = 1 ", "did you mean `seed`?"),
         ("batch_size = 16", "batch_size = \"many\"", "training.batch_size"),
         ("value_weight = 1.0", "value_weight = -1.0", "`training.value_weight` is -1"),
         ("reply_weight = 0.0", "reply_weight = -0.1", "`training.reply_weight` is -0.1"),
+        (
+            "precision = \"single\"     # numbers that",
+            "precision = \"half\" # ",
+            "training.precision",
+        ),
         ("slots = 6", "slots = 0", "`selfplay.slots` is 0"),
         ("kind = \"gumbel\" ", "kind = \"minimax\" ", "minimax"),
         ("rules = ", "# rules = ", "missing field `rules`"),

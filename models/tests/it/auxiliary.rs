@@ -1,8 +1,11 @@
-//! Auxiliary heads and their losses.
+//! Auxiliary heads, and training in bfloat16.
 
 use crate::common::{assert_close, difference, noise, small_config, small_net};
-use cyvasse_models::loss::{MOVES_LEFT_SCALE, moves_left_loss, reply_loss};
-use cyvasse_models::{AuxiliaryConfig, AuxiliaryHeads};
+use cyvasse_models::loss::{
+    MOVES_LEFT_SCALE, moves_left_loss, policy_loss, reply_loss, value_loss,
+};
+use cyvasse_models::optim::{Optimizer, OptimizerConfig};
+use cyvasse_models::{AuxiliaryConfig, AuxiliaryHeads, Net, TrainingPrecision};
 use tch::{Device, Kind, Tensor};
 
 fn heads(moves_left: bool, reply: bool, short_term: bool) -> AuxiliaryHeads {
@@ -72,4 +75,52 @@ fn the_losses_are_those_of_their_formulas() {
     losses.sum(Kind::Float).backward();
     let touched = logits.grad().select(0, 1).ne(0.0).any();
     assert_eq!(touched.int64_value(&[]), 0);
+}
+
+/// Losses of the policy and the value before each of some steps, and the gradient of
+/// the first convolution in the first.
+fn train(net: &Net, precision: TrainingPrecision, steps: usize) -> (Vec<[f64; 2]>, Tensor) {
+    tch::set_num_threads(1);
+    let planes = noise(&[16, 8, 8, 6], 8);
+    let legal = (noise(&[16, 10], 7) * 160.0 + 160.0).to_kind(Kind::Int64);
+    let place = Tensor::arange(16, (Kind::Int64, Device::Cpu));
+    let best = place.remainder(10).one_hot(10).to_kind(Kind::Float);
+    let outcome = place.remainder(3).one_hot(3).to_kind(Kind::Float);
+    let config =
+        OptimizerConfig::AdamW { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay: 1e-4 };
+    let mut optimizer = Optimizer::new(&config, net.trainable_variables()).unwrap();
+    let mut gradient = Tensor::new();
+    let losses = (0..steps).map(|step| {
+        let (outputs, _) = net.forward_train_with_map(&planes, precision);
+        let policy = policy_loss(&outputs.policy, &legal, &best).mean(Kind::Float);
+        let value = value_loss(&outputs.value, &outcome).mean(Kind::Float);
+        optimizer.zero_grad();
+        (&policy + &value).backward();
+        if step == 0 {
+            gradient = net.variables()["stem.conv.weight"].grad().copy();
+        }
+        optimizer.step(0.01);
+        [policy.double_value(&[]), value.double_value(&[])]
+    });
+    (losses.collect(), gradient)
+}
+
+#[test]
+fn bfloat16_learns_as_single_does() {
+    let (single, half) = (small_net(1), small_net(1));
+    let (exact, gradient) = train(&single, TrainingPrecision::Single, 1);
+    let (rounded, of_half) = train(&half, TrainingPrecision::Bfloat16, 150);
+    // Eight bits of a number, in some ten layers.
+    for (exact, rounded) in exact[0].iter().zip(rounded[0]) {
+        assert!((exact - rounded).abs() < 0.02, "{exact} {rounded}");
+    }
+    assert!(exact[0] != rounded[0], "it is not computed in bfloat16");
+    let cosine = (&gradient * &of_half).sum(Kind::Double)
+        / (gradient.norm() * of_half.norm()).to_kind(Kind::Double);
+    assert!(cosine.double_value(&[]) > 0.95, "{cosine}");
+    let [policy, value] = rounded[149];
+    assert!(policy + value < 0.4, "{policy} {value}");
+    for (name, tensor) in half.variables() {
+        assert_eq!(tensor.kind(), Kind::Float, "{name}");
+    }
 }

@@ -234,7 +234,7 @@ impl Trainer {
     /// # Panics
     /// When there are heads and the batch has nothing for them.
     pub fn step(&mut self, batch: &Batch, run_share: f64) -> Result<Losses, Unsound> {
-        let (outputs, map) = self.net.forward_train_with_map(&batch.planes);
+        let (outputs, map) = self.net.forward_train_with_map(&batch.planes, self.config.precision);
         let policy =
             loss::policy_loss(&outputs.policy, &batch.legal, &batch.policy).mean(Kind::Float);
         let value = loss::value_loss(&outputs.value, &batch.wdl).mean(Kind::Float);
