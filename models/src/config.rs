@@ -2,6 +2,7 @@
 //! network computes is a field here, and nothing has a default.
 
 use serde::{Deserialize, Serialize};
+use tch::Kind;
 
 /// Side of the board in tiles; the spatial size of every feature map.
 pub const BOARD_SIDE: usize = 8;
@@ -47,6 +48,29 @@ pub struct NetConfig {
     /// Standard deviation of the initial weights of both output layers. Small:
     /// an untrained network's policy and value are then near uniform.
     pub output_init_std: f64,
+}
+
+/// The numbers that a training step multiplies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TrainingPrecision {
+    /// f32 throughout.
+    #[default]
+    Single,
+    /// bfloat16 in convolutions and linear maps, forward and backward. Weights,
+    /// their gradients, the statistics of batch normalisation and losses stay f32;
+    /// bfloat16 has the range of f32, so that no loss needs scaling (Kalamkar et al.
+    /// 2019, "A study of BFLOAT16 for deep learning training").
+    Bfloat16,
+}
+
+impl TrainingPrecision {
+    pub(crate) fn kind(self) -> Kind {
+        match self {
+            Self::Single => Kind::Float,
+            Self::Bfloat16 => Kind::BFloat16,
+        }
+    }
 }
 
 /// A [`NetConfig`] that describes no network.

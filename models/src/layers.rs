@@ -1,5 +1,6 @@
 //! The layers that a network is made of: each owns its variables and computes
-//! forward. Feature maps are `[B, C, 8, 8]` f32 in channels-last memory.
+//! forward. Feature maps are `[B, C, 8, 8]` in channels-last memory, of f32 or, in
+//! training, bfloat16: a layer casts its weights to the kind of what it is given.
 
 use tch::Tensor;
 use tch::nn::Path;
@@ -61,7 +62,8 @@ impl ConvNorm {
 
     /// `[B, inputs, 8, 8]` to `[B, outputs, 8, 8]`.
     pub(crate) fn forward(&self, x: &Tensor, mode: Mode) -> Tensor {
-        conv(x, &self.weight, None).batch_norm(
+        // Statistics, scale and shift are f32 whatever the kind of the map.
+        conv(x, &self.weight.to_kind(x.kind()), None).batch_norm(
             Some(&self.scale),
             Some(&self.shift),
             Some(&self.running_mean),
@@ -93,7 +95,9 @@ impl Linear {
 
     /// `[.., inputs]` to `[.., outputs]`.
     pub(crate) fn forward(&self, x: &Tensor) -> Tensor {
-        x.linear(&self.weight, Some(&self.bias))
+        // A cast to the kind that a tensor has is no operation.
+        let kind = x.kind();
+        x.linear(&self.weight.to_kind(kind), Some(&self.bias.to_kind(kind)))
     }
 }
 

@@ -6,7 +6,7 @@ use tch::nn::VarStore;
 use tch::{Device, Kind, Tensor};
 
 use crate::averaging::move_towards;
-use crate::config::{BOARD_SIDE, ConfigError, NetConfig};
+use crate::config::{BOARD_SIDE, ConfigError, NetConfig, OUTCOMES, TrainingPrecision};
 use crate::heads::{PolicyHead, ValueHead};
 use crate::init::Initializer;
 use crate::layers::{ConvNorm, ConvNormShape, Mode, ResidualBlock};
@@ -60,7 +60,7 @@ impl Net {
                 .map(|i| ResidualBlock::new(&(&root / "tower" / i), config, &mut init))
                 .collect(),
             policy: PolicyHead::new(&(&root / "policy"), config, &mut init),
-            value: ValueHead::new(&(&root / "value"), config, &mut init),
+            value: ValueHead::new(&(&root / "value"), config, OUTCOMES, &mut init),
             config: config.clone(),
             variables,
         })
@@ -119,7 +119,22 @@ impl Net {
     ///
     /// When `planes` has another shape or kind.
     pub fn forward_train(&self, planes: &Tensor) -> Outputs {
-        self.forward_in(Mode::Train, planes)
+        self.forward_train_with_map(planes, TrainingPrecision::Single).0
+    }
+
+    /// As [`Net::forward_train`] in a precision, and the tower's last map with it,
+    /// `[B, channels, 8, 8]` in that precision, for [`crate::AuxiliaryHeads`]. The
+    /// outputs are f32.
+    ///
+    /// # Panics
+    ///
+    /// When `planes` has another shape or kind.
+    pub fn forward_train_with_map(
+        &self,
+        planes: &Tensor,
+        precision: TrainingPrecision,
+    ) -> (Outputs, Tensor) {
+        self.forward_in(Mode::Train, planes, precision)
     }
 
     /// Forward with the running statistics and no gradients; shapes as in
@@ -129,15 +144,23 @@ impl Net {
     ///
     /// When `planes` has another shape or kind.
     pub fn forward(&self, planes: &Tensor) -> Outputs {
-        tch::no_grad(|| self.forward_in(Mode::Eval, planes))
+        tch::no_grad(|| self.forward_in(Mode::Eval, planes, TrainingPrecision::Single).0)
     }
 
-    fn forward_in(&self, mode: Mode, planes: &Tensor) -> Outputs {
-        let mut map = self.stem.forward(&as_map(planes, self.config.input_planes), mode).relu();
+    fn forward_in(
+        &self,
+        mode: Mode,
+        planes: &Tensor,
+        precision: TrainingPrecision,
+    ) -> (Outputs, Tensor) {
+        let input = as_map(planes, self.config.input_planes).to_kind(precision.kind());
+        let mut map = self.stem.forward(&input, mode).relu();
         for block in &self.tower {
             map = block.forward(&map, mode);
         }
-        Outputs { policy: self.policy.forward(&map, mode), value: self.value.forward(&map, mode) }
+        let (policy, value) = (self.policy.forward(&map, mode), self.value.forward(&map, mode));
+        let [policy, value] = [policy, value].map(|logits| logits.to_kind(Kind::Float));
+        (Outputs { policy, value }, map)
     }
 }
 

@@ -8,13 +8,13 @@ use std::sync::Arc;
 
 use cyvasse_env::{ACTION_PLANES, PLANES, Rules};
 use cyvasse_models::optim::OptimizerConfig;
-use cyvasse_models::{Net, NetConfig, NetEvaluator, Precision};
+use cyvasse_models::{AuxiliaryConfig, Net, NetConfig, NetEvaluator, Precision, TrainingPrecision};
 use cyvasse_selfplay::play::GameSettings;
 use cyvasse_selfplay::search::SearchSettings;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::learning::WindowSize;
+use crate::learning::{Targets, WindowSize};
 use crate::nearest::nearest;
 use crate::one_line;
 use crate::pipeline::GateConfig;
@@ -145,6 +145,8 @@ pub struct TrainingConfig {
     pub held_out_games: f64,
     /// libtorch's threads within an operation while training.
     pub threads: u32,
+    /// The numbers that a step multiplies.
+    pub precision: TrainingPrecision,
     /// The highest learning rate.
     pub learning_rate: f64,
     /// Steps over which the learning rate rises from 0.
@@ -157,6 +159,12 @@ pub struct TrainingConfig {
     /// Share of what comes after a ply, in the end the game's result, in its value
     /// target; its own search has the rest.
     pub value_lambda: f32,
+    /// Weight of the loss of the auxiliary head that tells the plies left.
+    pub moves_left_weight: f64,
+    /// Weight of the loss of the one that tells the opponent's reply.
+    pub reply_weight: f64,
+    /// Weight of the loss of the one that tells the value some plies later.
+    pub short_term_weight: f64,
     /// What the averaged network, which plays, keeps of itself at a step.
     pub average_decay: f64,
     /// The longest gradient that is not shortened.
@@ -174,6 +182,18 @@ impl TrainingConfig {
             growth: self.window_growth,
             exponent: self.window_exponent,
         }
+    }
+
+    /// What samples are to teach.
+    #[must_use]
+    pub fn targets(&self) -> Targets {
+        Targets { lambda: self.value_lambda, auxiliary: self.auxiliary_weight() > 0.0 }
+    }
+
+    /// The weights of all auxiliary losses together; 0 where there are no such heads.
+    #[must_use]
+    pub fn auxiliary_weight(&self) -> f64 {
+        self.moves_left_weight + self.reply_weight + self.short_term_weight
     }
 }
 
@@ -286,6 +306,19 @@ impl Config {
         }
     }
 
+    /// The heads that are trained beside the play network; `None` where all have the
+    /// weight 0.
+    #[must_use]
+    pub fn auxiliary_heads(&self) -> Option<AuxiliaryConfig> {
+        let training = &self.training;
+        (training.auxiliary_weight() > 0.0).then(|| AuxiliaryConfig {
+            net: self.net(),
+            moves_left: training.moves_left_weight > 0.0,
+            reply: training.reply_weight > 0.0,
+            short_term: training.short_term_weight > 0.0,
+        })
+    }
+
     /// Checks that every number is within its range.
     fn check(&self, path: &Path) -> Result<(), ConfigError> {
         let out_of_range = self.bounds().into_iter().find(|bound| !bound.holds);
@@ -345,6 +378,9 @@ impl Config {
             Bound::share("training.final_rate_share", training.final_rate_share),
             Bound::real("training.value_weight", training.value_weight, 1e6),
             Bound::share("training.value_lambda", lambda),
+            Bound::not_negative("training.moves_left_weight", training.moves_left_weight),
+            Bound::not_negative("training.reply_weight", training.reply_weight),
+            Bound::not_negative("training.short_term_weight", training.short_term_weight),
             Bound::decay("training.average_decay", training.average_decay),
             Bound::real("training.gradient_norm", training.gradient_norm, 1e12),
             Bound::new(

@@ -8,8 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::bail;
 use cyvasse_env::{ENCODED_LEN, Position, Rules, encode, perft, perft_by_playing};
-use cyvasse_models::optim::Optimizer;
-use cyvasse_models::{Net, NetEvaluator};
+use cyvasse_models::NetEvaluator;
 use cyvasse_selfplay::play::{Progress, Round, SelfPlay};
 use cyvasse_selfplay::replay::{Shard, ShardHeader, write_shard};
 use cyvasse_selfplay::search::{Cyvasse, Gathered, Search, SearchSettings};
@@ -74,9 +73,7 @@ impl Meters {
         device: Device,
     ) -> anyhow::Result<Meters> {
         let (config, threads) = (config.clone(), config.selfplay.workers);
-        let net = Net::new(&config.net(), SEED, device)?;
-        let optimizer = Optimizer::new(&config.training.optimizer, net.trainable_variables())?;
-        let average = net.copy();
+        let trainer = Trainer::untrained(&config, &rules, device)?;
         let setups = SetupPool::uniform(&rules);
         let positions = middlegames(&rules, POSITIONS, SEED);
         if positions.is_empty() {
@@ -92,8 +89,8 @@ impl Meters {
         let mut meters = Meters {
             pool: ThreadPoolBuilder::new().num_threads(threads as usize).build()?,
             positions,
-            evaluators: config.selfplay.evaluators(&net, &rules),
-            trainer: Trainer::new(net, average, optimizer, config.training.clone(), rules.clone()),
+            evaluators: config.selfplay.evaluators(&trainer.average, &rules),
+            trainer,
             window: Window::new(
                 &config.training,
                 HeldOut { share: 0.0, seed: SEED },

@@ -7,10 +7,10 @@ use cyvasse_env::Rules;
 use cyvasse_models::{Net, loss};
 use cyvasse_selfplay::replay::{ReplayError, Shard};
 use cyvasse_selfplay::{GameId, Purpose, derive};
-use tch::Kind;
+use tch::{Device, Kind, Tensor};
 
 use super::batch::Batch;
-use super::sample::{Sample, drawn_share, samples_of_game};
+use super::sample::{Sample, Targets, drawn_share, samples_of_game};
 use super::trainer::Losses;
 
 /// Which games of a run are held out.
@@ -63,6 +63,17 @@ impl HeldOut {
         let hash = derive(self.seed, Purpose::HeldOut, &[id.slot.into(), id.sequence.into()]);
         ((hash >> 11) as f64) < self.share * (1u64 << 53) as f64
     }
+
+    /// The samples of the games of a shard that are held out, game by game.
+    ///
+    /// # Errors
+    /// A game that does not follow the rules.
+    pub fn samples_of(&self, shard: &Shard, lambda: f32) -> Result<Vec<Vec<Sample>>, ReplayError> {
+        let drawn = drawn_share(shard);
+        let games = (0..shard.game_count()).filter(|&game| self.contains(shard.id(game)));
+        let targets = Targets { lambda, auxiliary: false };
+        games.map(|game| samples_of_game(shard, game, drawn, targets)).collect()
+    }
 }
 
 impl Validation {
@@ -77,9 +88,7 @@ impl Validation {
         held_out: &HeldOut,
         lambda: f32,
     ) -> Result<(), ReplayError> {
-        let drawn = drawn_share(shard);
-        for game in (0..shard.game_count()).filter(|&game| held_out.contains(shard.id(game))) {
-            let samples = samples_of_game(shard, game, drawn, lambda)?;
+        for samples in held_out.samples_of(shard, lambda)? {
             if let Some(first) = samples.first() {
                 self.starts.add(round, first.clone(), STARTS);
             }
@@ -122,18 +131,39 @@ impl Newest {
 
     /// The mean losses; 0 of no samples.
     fn losses(&self, net: &Net, rules: &Rules) -> Losses {
-        let samples: Vec<(&Sample, bool)> =
-            self.0.iter().map(|(_, sample)| (sample, false)).collect();
-        let mut sums = Losses::default();
-        for samples in samples.chunks(BATCH) {
-            let batch = Batch::new(samples, rules, net.device());
-            let outputs = net.forward(&batch.planes);
-            let policy = loss::policy_loss(&outputs.policy, &batch.legal, &batch.policy);
-            let value = loss::value_loss(&outputs.value, &batch.wdl);
-            sums.policy += policy.sum(Kind::Double).double_value(&[]);
-            sums.value += value.sum(Kind::Double).double_value(&[]);
+        let losses = losses_at(net, rules, self.0.iter().map(|(_, sample)| sample));
+        let count = losses.len().max(1) as f64;
+        let mean = |of: fn(&Losses) -> f64| losses.iter().map(of).sum::<f64>() / count;
+        Losses {
+            policy: mean(|losses| losses.policy),
+            value: mean(|losses| losses.value),
+            ..Losses::default()
         }
-        let count = samples.len().max(1) as f64;
-        Losses { policy: sums.policy / count, value: sums.value / count }
     }
+}
+
+/// The losses at each of some samples of a network as it is when it plays.
+#[must_use]
+pub fn losses_at<'a>(
+    net: &Net,
+    rules: &Rules,
+    samples: impl IntoIterator<Item = &'a Sample>,
+) -> Vec<Losses> {
+    let samples: Vec<(&Sample, bool)> = samples.into_iter().map(|s| (s, false)).collect();
+    let mut losses = Vec::with_capacity(samples.len());
+    for samples in samples.chunks(BATCH) {
+        let batch = Batch::new(samples, rules, net.device());
+        let outputs = net.forward(&batch.planes);
+        let policy = loss::policy_loss(&outputs.policy, &batch.legal, &batch.policy);
+        let value = loss::value_loss(&outputs.value, &batch.wdl);
+        // Copied at once: a copy from a GPU takes long to begin.
+        let both = Tensor::stack(&[policy, value], 1).to_kind(Kind::Double);
+        let both = both.to_device(Device::Cpu);
+        losses.extend((0..samples.len() as i64).map(|at| Losses {
+            policy: both.double_value(&[at, 0]),
+            value: both.double_value(&[at, 1]),
+            ..Losses::default()
+        }));
+    }
+    losses
 }

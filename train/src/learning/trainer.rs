@@ -1,21 +1,25 @@
 //! The network that is being trained, and its steps.
 
+use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use cyvasse_env::Rules;
-use cyvasse_models::optim::Optimizer;
-use cyvasse_models::{Net, loss};
+use cyvasse_models::optim::{Optimizer, OptimizerError};
+use cyvasse_models::{AuxiliaryHeads, ConfigError, Net, loss};
 use cyvasse_selfplay::replay::ReplayError;
+use cyvasse_selfplay::{Purpose, derive};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use tch::Kind;
+use tch::{Device, Kind, Tensor};
 use thiserror::Error;
 
+use super::auxiliary::AuxiliaryLosses;
 use super::batch::Batch;
 use super::sample::Sample;
 use super::window::Window;
-use crate::config::TrainingConfig;
+use crate::config::{Config, TrainingConfig};
 
 /// Positions that are looked up at once, for as many steps as they are enough for: some
 /// hundred megabytes.
@@ -32,7 +36,9 @@ pub struct Trainer {
     pub net: Net,
     /// Its moving average, which plays and is saved to play with.
     pub average: Net,
-    /// Its optimiser.
+    /// Heads that are trained beside it and never play.
+    pub heads: Option<AuxiliaryHeads>,
+    /// The optimiser of the network and the heads.
     pub optimizer: Optimizer,
     /// What the last step could not learn from.
     pub failed: Option<Batch>,
@@ -47,6 +53,38 @@ pub struct Losses {
     pub policy: f64,
     /// Cross-entropy of win, draw and loss with their targets.
     pub value: f64,
+    /// Those of auxiliary heads; not measured in validation.
+    pub auxiliary: AuxiliaryLosses,
+}
+
+impl Losses {
+    /// The mean of so many of which these are the sums.
+    fn mean(self, count: f64) -> Losses {
+        Losses {
+            policy: self.policy / count,
+            value: self.value / count,
+            auxiliary: self.auxiliary.joined(self.auxiliary, |sum, _| sum / count),
+        }
+    }
+
+    fn plus(self, other: Losses) -> Losses {
+        Losses {
+            policy: self.policy + other.policy,
+            value: self.value + other.value,
+            auxiliary: self.auxiliary.joined(other.auxiliary, |one, other| one + other),
+        }
+    }
+}
+
+impl fmt::Display for Losses {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "policy {:.3}, value {:.3}", self.policy, self.value)?;
+        let auxiliary = self.auxiliary.known();
+        auxiliary.into_iter().try_for_each(|(name, loss)| {
+            let name = name.replace('_', " ");
+            write!(f, ", {name} {loss:.3}")
+        })
+    }
 }
 
 /// What a round of training is to be.
@@ -61,6 +99,17 @@ pub struct TrainingRound<'a> {
     pub seed: u64,
     /// Set by someone else to end the round early.
     pub stop: &'a AtomicBool,
+}
+
+/// Why a trainer was not made.
+#[derive(Debug, Error)]
+pub enum UntrainedError {
+    /// A network outside its bounds.
+    #[error(transparent)]
+    Net(#[from] ConfigError),
+    /// An optimiser outside its bounds.
+    #[error(transparent)]
+    Optimizer(#[from] OptimizerError),
 }
 
 /// Why a round of training ended early.
@@ -90,16 +139,47 @@ pub struct Unsound {
 }
 
 impl Trainer {
-    /// A trainer that goes on from a network, its average and an optimiser.
+    /// The trainer that a run begins with: first weights from the run's seed.
+    ///
+    /// # Errors
+    /// Numbers outside their bounds.
+    pub fn untrained(
+        config: &Config,
+        rules: &Arc<Rules>,
+        device: Device,
+    ) -> Result<Trainer, UntrainedError> {
+        let seed = derive(config.run.seed, Purpose::Weights, &[]);
+        let net = Net::new(&config.net(), seed, device)?;
+        let average = net.copy();
+        // Weights of their own: with or without heads, the network begins alike.
+        let seed = derive(config.run.seed, Purpose::Weights, &[1]);
+        let heads = config.auxiliary_heads();
+        let heads = heads.map(|heads| AuxiliaryHeads::new(&heads, seed, device)).transpose()?;
+        let weights = Trainer::weights(&net, heads.as_ref());
+        let optimizer = Optimizer::new(&config.training.optimizer, weights)?;
+        Ok(Trainer::new(net, average, heads, optimizer, config.training.clone(), rules.clone()))
+    }
+
+    /// What the optimiser changes.
+    #[must_use]
+    pub fn weights(net: &Net, heads: Option<&AuxiliaryHeads>) -> BTreeMap<String, Tensor> {
+        let mut weights = net.trainable_variables();
+        weights.extend(heads.map(AuxiliaryHeads::trainable_variables).unwrap_or_default());
+        weights
+    }
+
+    /// A trainer that goes on from a network, its average, heads and an optimiser of
+    /// the [`Trainer::weights`].
     #[must_use]
     pub fn new(
         net: Net,
         average: Net,
+        heads: Option<AuxiliaryHeads>,
         optimizer: Optimizer,
         config: TrainingConfig,
         rules: Arc<Rules>,
     ) -> Trainer {
-        Trainer { net, average, optimizer, failed: None, config, rules }
+        Trainer { net, average, heads, optimizer, failed: None, config, rules }
     }
 
     /// Takes the steps of a round on samples drawn from the window, each
@@ -139,26 +219,34 @@ impl Trainer {
                 self.failed = result.is_err().then_some(batch);
                 let losses = result?;
                 after_step(losses);
-                sums.policy += losses.policy;
-                sums.value += losses.value;
+                sums = sums.plus(losses);
                 taken += 1;
             }
         }
-        let count = taken.max(1) as f64;
-        Ok(Losses { policy: sums.policy / count, value: sums.value / count })
+        Ok(sums.mean(taken.max(1) as f64))
     }
 
     /// Takes one step on a batch.
     ///
     /// # Errors
     /// Losses or gradients that are not finite or have exploded.
+    ///
+    /// # Panics
+    /// When there are heads and the batch has nothing for them.
     pub fn step(&mut self, batch: &Batch, run_share: f64) -> Result<Losses, Unsound> {
-        let outputs = self.net.forward_train(&batch.planes);
+        let (outputs, map) = self.net.forward_train_with_map(&batch.planes, self.config.precision);
         let policy =
             loss::policy_loss(&outputs.policy, &batch.legal, &batch.policy).mean(Kind::Float);
         let value = loss::value_loss(&outputs.value, &batch.wdl).mean(Kind::Float);
-        let total = &policy + &value * self.config.value_weight;
-        let most = LARGEST_LOSS * (1.0 + self.config.value_weight);
+        let mut total = &policy + &value * self.config.value_weight;
+        let mut auxiliary = AuxiliaryLosses::default();
+        if let Some(heads) = &self.heads {
+            let targets = batch.auxiliary.as_ref().expect("targets for the heads");
+            let (weighted, losses) = targets.losses(&heads.forward_train(&map), &self.config);
+            total = weighted.into_iter().fold(total, |total, loss| total + loss);
+            auxiliary = losses;
+        }
+        let most = LARGEST_LOSS * (1.0 + self.config.value_weight + self.config.auxiliary_weight());
         self.sound("loss", total.double_value(&[]), most)?;
         self.optimizer.zero_grad();
         total.backward();
@@ -166,7 +254,7 @@ impl Trainer {
         self.sound("gradient's norm", norm, f64::MAX)?;
         self.optimizer.step(self.learning_rate(run_share));
         self.average.move_towards(&self.net, 1.0 - self.average_decay());
-        Ok(Losses { policy: policy.double_value(&[]), value: value.double_value(&[]) })
+        Ok(Losses { policy: policy.double_value(&[]), value: value.double_value(&[]), auxiliary })
     }
 
     fn sound(&self, what: &'static str, value: f64, most: f64) -> Result<(), Unsound> {

@@ -13,10 +13,10 @@ use serde_json::{Value, json};
 
 use super::files::{io_error, write_file};
 use super::run_dir::RunDirError;
-use super::start::untrained;
 use super::train::{Run, RunEnd};
 use crate::evaluation::setup_quality::{Interval, Stopped, pairings, sampled, uniform, watched};
 use crate::evaluation::{Match, Pilots, Setups, Tally, play_match, score_of};
+use crate::learning::Trainer;
 use crate::setups::SetupLearner;
 
 /// The scores of these matches, from the run directory: a JSON array of objects.
@@ -33,7 +33,8 @@ pub(super) fn evaluate(run: &Run<'_>) -> anyhow::Result<RunEnd> {
         return Ok(RunEnd::Finished);
     }
     let mut scores = Vec::new();
-    let untrained = untrained(&run.config)?;
+    let device = run.trainer.net.device();
+    let untrained = Trainer::untrained(&run.config, &run.rules, device)?.net;
     let workers = run.config.selfplay.workers;
     let random = (0..workers).map(|_| Box::new(Random) as Box<dyn Player>).collect();
     scores.extend(report(run, "the random player", agents(run, &run.trainer.average), random)?);

@@ -11,9 +11,8 @@ use anyhow::{anyhow, bail};
 use cyvasse_env::Rules;
 use cyvasse_models::checkpoint::{self, CheckpointError};
 use cyvasse_models::optim::Optimizer;
-use cyvasse_models::{Net, TensorFileError};
+use cyvasse_models::{AuxiliaryHeads, Net, TensorFileError};
 use cyvasse_selfplay::play::{Resignation, SelfPlay};
-use cyvasse_selfplay::{Purpose, derive};
 use rayon::ThreadPoolBuilder;
 use tch::Device;
 
@@ -24,7 +23,7 @@ use super::inbox::Inbox;
 use super::progress::Reporter;
 use super::run_dir::RunDir;
 use super::sealed::SealedError;
-use super::state::State;
+use super::state::{HEADS, State};
 use super::train::{Run, RunOptions};
 use super::{metrics, setups};
 use crate::checkpoints::{PLAY_NET, made_for};
@@ -54,12 +53,6 @@ pub(super) fn start<'a>(options: &RunOptions, stop: &'a AtomicBool) -> anyhow::R
     begin(options, config, rules, dir, stop)
 }
 
-/// The network that a run begins with, the same whenever it is made.
-pub(super) fn untrained(config: &Config) -> anyhow::Result<Net> {
-    let seed = derive(config.run.seed, Purpose::Weights, &[]);
-    Ok(Net::new(&config.net(), seed, device::find(config.run.device)?)?)
-}
-
 /// Makes the untrained network and the first games of a run, and saves them.
 fn begin<'a>(
     options: &RunOptions,
@@ -69,15 +62,12 @@ fn begin<'a>(
     stop: &'a AtomicBool,
 ) -> anyhow::Result<Run<'a>> {
     let device = device::find(config.run.device)?;
-    let net = untrained(&config)?;
-    let average = net.copy();
-    let optimizer = Optimizer::new(&config.training.optimizer, net.trainable_variables())?;
+    let trainer = Trainer::untrained(&config, &rules, device)?;
     let (search, games) = (config.search.clone(), config.games.clone());
     let (slots, seed) = (config.selfplay.slots, config.run.seed);
     let selfplay = SelfPlay::new(rules.clone(), search, games, 0..slots, seed);
     let setups = setups::begin(&config, &dir, &rules, device)?;
-    let champion = gate::begin(&config.gate, &average);
-    let trainer = Trainer::new(net, average, optimizer, config.training.clone(), rules.clone());
+    let champion = gate::begin(&config.gate, &trainer.average);
     let saved = Saved {
         round: 0,
         trainer,
@@ -185,13 +175,24 @@ fn load(config: &Config, rules: &Arc<Rules>, dir: &RunDir, round: u32) -> anyhow
     let device = device::find(config.run.device)?;
     let (average, of_average) = play_net(&dir.checkpoint(round), rules, device)?;
     let (net, of_net) = play_net(&dir.state(round), rules, device)?;
+    let state = dir.state(round);
+    let (heads, of_heads) = match config.auxiliary_heads() {
+        Some(_) => {
+            let saved = checkpoint::load(&state.join(HEADS), &made_for(rules), device)?;
+            let (heads, header): (AuxiliaryHeads, _) = saved;
+            (Some(heads), Some((state.join(HEADS), header.step)))
+        }
+        None => (None, None),
+    };
     let saved_optimizer = optimizer;
-    let mut optimizer = Optimizer::new(&config.training.optimizer, net.trainable_variables())?;
+    let weights = Trainer::weights(&net, heads.as_ref());
+    let mut optimizer = Optimizer::new(&config.training.optimizer, weights)?;
     optimizer.restore(&saved_optimizer)?;
     let expected = optimizer.steps();
-    for (folder, found) in [(dir.checkpoint(round), of_average), (dir.state(round), of_net)] {
+    let average_file = dir.checkpoint(round).join(PLAY_NET);
+    let nets = [(average_file, of_average), (state.join(PLAY_NET), of_net)];
+    for (path, found) in nets.into_iter().chain(of_heads) {
         if found != expected {
-            let path = folder.join(PLAY_NET);
             bail!("{} is of step {found}, the run's state of step {expected}", path.display());
         }
     }
@@ -205,7 +206,8 @@ fn load(config: &Config, rules: &Arc<Rules>, dir: &RunDir, round: u32) -> anyhow
     let champion = gate::resume(&config.gate, dir, round, |best| {
         play_net(&dir.checkpoint(best), rules, device)
     })?;
-    let trainer = Trainer::new(net, average, optimizer, config.training.clone(), rules.clone());
+    let training = config.training.clone();
+    let trainer = Trainer::new(net, average, heads, optimizer, training, rules.clone());
     Ok(Saved { round, trainer, selfplay, champion, setups, shards, lost, oldest, taken })
 }
 

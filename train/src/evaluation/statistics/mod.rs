@@ -3,6 +3,7 @@
 //! Nothing here plays; everything is a function of counts.
 
 mod elo;
+mod grouped;
 mod nash;
 mod pairs;
 mod rating;
@@ -10,6 +11,7 @@ mod score;
 mod sprt;
 
 pub use elo::{elo_of_share, share_of_elo};
+pub use grouped::Grouped;
 pub use nash::{Nash, nash_average};
 pub use pairs::Pairs;
 pub use rating::{Fit, Rating, Results};
