@@ -3,7 +3,7 @@
 
 mod common;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use common::standin::StandIn;
@@ -215,7 +215,9 @@ fn searches_keep_their_promises() {
 
 /// The divergence of a result's policy from the softmax of the evaluator's logits.
 fn surprise(judge: &mut Judge, played: &Played, result: &SearchResult<Action>) -> f64 {
-    let actions: Vec<Action> = result.policy.iter().map(|&(action, _)| action).collect();
+    // In the order of the list, which the judge may go by.
+    let mut actions = Vec::new();
+    played.legal_actions(&mut actions);
     let request =
         Request { state: played.position(), occurrences: played.occurrences(), actions: &actions };
     let mut answers = [Evaluation::blank()];
@@ -223,8 +225,10 @@ fn surprise(judge: &mut Judge, played: &Played, result: &SearchResult<Action>) -
     let logits: Vec<f64> = answers[0].logits.iter().map(|&logit| f64::from(logit)).collect();
     let highest = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let sum: f64 = logits.iter().map(|logit| (logit - highest).exp()).sum();
-    let shares = result.policy.iter().map(|&(_, share)| f64::from(share)).zip(logits);
+    let shares: HashMap<Action, f32> = result.policy.iter().copied().collect();
+    let shares = actions.iter().map(|action| f64::from(shares[action]));
     shares
+        .zip(logits)
         .filter(|(share, _)| *share > 0.0)
         .map(|(share, logit)| share * (share.ln() - (logit - highest - sum.ln())))
         .sum()
