@@ -87,8 +87,10 @@ pub(super) fn reload(run: &mut Run<'_>, oldest: u32) -> anyhow::Result<()> {
             run.data.window.skip(expected);
             continue;
         };
-        if shard.header().shard != round {
-            bail!("{} is the shard of round {}", shard.path().display(), shard.header().shard);
+        let ShardHeader { shard: of, run_seed, .. } = *shard.header();
+        if (of, run_seed) != (round, run.config.run.seed) {
+            let path = shard.path().display();
+            bail!("{path} is the shard of round {of} of a run with the seed {run_seed}");
         }
         let path = shard.path().to_path_buf();
         let (positions, _) = take(run, shard)?;

@@ -109,13 +109,18 @@ pub(super) fn play(
     })?;
     let seconds = stage.seconds();
     let plies = progress.plies.load(Ordering::Relaxed);
+    let report = PlayReport::new(&progress, settings.batch(), seconds);
+    if stop.load(Ordering::Relaxed) {
+        stage.clear();
+        return Ok((games, report));
+    }
     stage.finish(&format!(
         "{name}: {} games, {plies} positions ({:.0}/s), {} in {seconds:.0} s",
         games.len(),
         plies as f64 / seconds.max(1e-9),
         rates(&progress, seconds)
     ));
-    Ok((games, PlayReport::new(&progress, settings.batch(), seconds)))
+    Ok((games, report))
 }
 
 /// Shows the progress until the round is done.

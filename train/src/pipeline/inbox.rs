@@ -11,6 +11,7 @@ use cyvasse_selfplay::replay::Shard;
 use super::files::remove_dir;
 use super::stints::{GAMES, stint_folder, stints_of, worker_folder, workers_of};
 use super::train::Run;
+use crate::config::MOST_SLOTS;
 
 /// How often the learner looks for new games.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
@@ -92,6 +93,15 @@ fn read(run: &Run<'_>, worker: u32, stint: u32) -> anyhow::Result<Vec<GameRecord
         return Ok(Vec::new());
     }
     match Shard::open(&path, &run.rules) {
+        Ok(shard) if !is_of(&shard, run.config.run.seed, worker, stint) => {
+            let place = run.dir.set_aside(&path)?;
+            let (path, place) = (path.display(), place.display());
+            run.reporter.say(&format!(
+                "{path} holds games of something else than stint {stint} of worker {worker} of \
+                 this run; it is set aside as {place}"
+            ));
+            Ok(Vec::new())
+        }
         Ok(shard) => Ok((0..shard.game_count())
             .map(|game| shard.game(game))
             .collect::<Result<Vec<GameRecord>, _>>()?),
@@ -102,6 +112,13 @@ fn read(run: &Run<'_>, worker: u32, stint: u32) -> anyhow::Result<Vec<GameRecord
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// Whether the games are those of a stint of a worker of a run with this seed.
+fn is_of(shard: &Shard, run_seed: u64, worker: u32, stint: u32) -> bool {
+    let header = shard.header();
+    (header.run_seed, header.shard) == (run_seed, stint)
+        && (0..shard.game_count()).all(|game| shard.id(game).slot / MOST_SLOTS == worker)
 }
 
 /// Removes stints that both states on the disk have taken, but not the newest of a

@@ -110,6 +110,7 @@ pub fn read(run: &Path) -> Result<Vec<Value>, RunDirError> {
     if !path.exists() {
         return Ok(Vec::new());
     }
-    let text = std::fs::read_to_string(&path).map_err(io_error("read", &path))?;
+    let text = std::fs::read(&path).map_err(io_error("read", &path))?;
+    let text = String::from_utf8_lossy(&text);
     Ok(text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect())
 }

@@ -65,6 +65,20 @@ pub enum RunDirError {
          `--run-dir DIR`", .0.display()
     )]
     Exists(PathBuf),
+    /// Rounds, but no state to go on from.
+    #[error(
+        "{}: no round of the run is saved there, but {what} is; put back what was in the folder \
+         `state`, or start another run with `--run-dir DIR`", run.display()
+    )]
+    Stateless {
+        /// The run.
+        run: PathBuf,
+        /// What would be lost.
+        what: String,
+    },
+    /// A path that HDF5 takes no files at.
+    #[error("{}: the path of a run directory must be UTF-8", .0.display())]
+    NotUtf8(PathBuf),
     /// There is no run to be resumed.
     #[error("{} is no run directory (it has no config.toml); start a run without `--resume`", .0.display())]
     NotThere(PathBuf),
@@ -90,7 +104,11 @@ impl RunDir {
     /// # Errors
     /// A path where something lies already, or a system that refuses.
     pub fn create(path: &Path, files: &[(&str, &str)]) -> Result<RunDir, RunDirError> {
-        if path.exists() {
+        // Without dots and slashes at the end, where nothing can be renamed to.
+        let path: &Path = &path.components().collect::<PathBuf>();
+        check_utf8(path)?;
+        // A link that leads nowhere is there too.
+        if path.symlink_metadata().is_ok() {
             return Err(RunDirError::Exists(path.to_path_buf()));
         }
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
@@ -119,6 +137,7 @@ impl RunDir {
         if !path.join("config.toml").is_file() {
             return Err(RunDirError::NotThere(path.to_path_buf()));
         }
+        check_utf8(path)?;
         RunDir::lock(path)
     }
 
@@ -179,6 +198,35 @@ impl RunDir {
         let mut rounds = self.rounds("state")?;
         rounds.sort_unstable_by(|one, other| other.cmp(one));
         Ok(rounds)
+    }
+
+    /// Makes sure that no round would be lost if the run began anew.
+    ///
+    /// # Errors
+    /// The shard or checkpoint of a round; a system that refuses.
+    pub fn check_that_nothing_is_there(&self) -> Result<(), RunDirError> {
+        for folder in ["shards", "checkpoints"] {
+            if let Some(round) = self.rounds(folder)?.into_iter().filter(|&round| round > 0).max() {
+                let what = format!("`{folder}/{}`", round_name(round));
+                return Err(RunDirError::Stateless { run: self.path.clone(), what });
+            }
+        }
+        Ok(())
+    }
+
+    /// Shards and checkpoints of rounds that cannot have begun when `round` was the
+    /// newest with a state: only the one after it can.
+    ///
+    /// # Errors
+    /// A system that refuses.
+    pub fn strangers(&self, round: u32) -> Result<Vec<PathBuf>, RunDirError> {
+        let late = |other: &u32| *other > round + 1;
+        let checkpoints = self.rounds("checkpoints")?.into_iter().filter(late);
+        let shards = self.rounds("shards")?.into_iter().filter(late);
+        Ok(checkpoints
+            .map(|round| self.checkpoint(round))
+            .chain(shards.map(|round| self.shard(round)))
+            .collect())
     }
 
     /// Moves a file or folder that cannot be used out of the way, so that nothing
@@ -246,7 +294,9 @@ impl RunDir {
         if !path.exists() {
             return Ok(());
         }
-        let text = fs::read_to_string(&path).map_err(io_error("read", &path))?;
+        let text = fs::read(&path).map_err(io_error("read", &path))?;
+        // What is no JSON is no line of this file, whatever else it is.
+        let text = String::from_utf8_lossy(&text);
         let told = |line: &&str| {
             let line: Option<serde_json::Value> = serde_json::from_str(line).ok();
             line.and_then(|line| line["round"].as_u64()).is_some_and(|told| told <= round.into())
@@ -292,6 +342,14 @@ fn rounds(run: &Path, folder: &str) -> Result<Vec<u32>, RunDirError> {
     Ok(entries(&run.join(folder))?.iter().filter_map(round).collect())
 }
 
+/// HDF5 names files by UTF-8.
+fn check_utf8(path: &Path) -> Result<(), RunDirError> {
+    match path.to_str() {
+        Some(_) => Ok(()),
+        None => Err(RunDirError::NotUtf8(path.to_path_buf())),
+    }
+}
+
 fn round_name(round: u32) -> String {
     format!("round-{round:04}")
 }
@@ -310,6 +368,34 @@ mod tests {
         assert!(matches!(RunDir::open(&path), Err(RunDirError::Locked(_))));
         drop(run);
         RunDir::open(&path).unwrap();
+    }
+
+    #[test]
+    fn a_path_that_cannot_be_a_run_leaves_nothing_behind() {
+        use std::os::unix::ffi::OsStrExt;
+        let folder = tempfile::tempdir().unwrap();
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(folder.path().join("nowhere"), &link).unwrap();
+        assert!(matches!(RunDir::create(&link, &[]), Err(RunDirError::Exists(_))));
+        let strange = folder.path().join(std::ffi::OsStr::from_bytes(b"run\xff"));
+        assert!(matches!(RunDir::create(&strange, &[]), Err(RunDirError::NotUtf8(_))));
+        assert_eq!(entries(folder.path()).unwrap(), [link]);
+        let run = RunDir::create(&folder.path().join("run/."), &[]).unwrap();
+        assert_eq!(run.path(), folder.path().join("run"));
+    }
+
+    #[test]
+    fn rounds_without_a_state_are_not_begun_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = RunDir::create(&folder.path().join("run"), &[]).unwrap();
+        fs::create_dir(run.checkpoint(0)).unwrap();
+        run.check_that_nothing_is_there().unwrap();
+        fs::create_dir(run.checkpoint(1)).unwrap();
+        let error = run.check_that_nothing_is_there().unwrap_err().to_string();
+        assert!(error.contains("but `checkpoints/round-0001` is; put back"), "{error}");
+        fs::write(run.shard(3), "games").unwrap();
+        assert_eq!(run.strangers(1).unwrap(), [run.shard(3)]);
+        assert!(run.strangers(2).unwrap().is_empty());
     }
 
     #[test]

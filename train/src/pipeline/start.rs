@@ -91,7 +91,10 @@ pub(super) fn resume<'a>(options: &RunOptions, stop: &'a AtomicBool) -> anyhow::
     let (config, rules) = stored_config(&dir)?;
     check_unchanged(options, &dir, &config, &rules)?;
     if dir.states()?.is_empty() {
+        // Killed before anything was saved: there is nothing to lose.
+        dir.check_that_nothing_is_there()?;
         dir.settle(None)?;
+        dir.settle_metrics(0)?;
         return begin(options, config, rules, dir, stop);
     }
     // Everything is read before anything is moved or removed.
@@ -108,6 +111,11 @@ pub(super) fn resume<'a>(options: &RunOptions, stop: &'a AtomicBool) -> anyhow::
             "what was saved of round {of} is set aside, and the round done again: {}",
             one_line::told(&error)
         ));
+    }
+    for path in run.dir.strangers(round)? {
+        let place = run.dir.set_aside(&path)?;
+        let (path, place) = (path.display(), place.display());
+        run.reporter.say(&format!("{path} is no part of this run; it is set aside as {place}"));
     }
     data::reload(&mut run, oldest)?;
     data::reload_resignation(&mut run)?;

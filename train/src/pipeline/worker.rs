@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use cyvasse_env::Rules;
 use cyvasse_models::Net;
 use cyvasse_selfplay::play::SelfPlay;
@@ -94,6 +94,7 @@ pub fn selfplay(options: &WorkerOptions, stop: &AtomicBool) -> anyhow::Result<Ru
     // Workers have one thread each; more would get into each other's way.
     tch::set_num_threads(1);
     let (path, shown) = (&options.run_dir, options.run_dir.display());
+    ensure!(!path.is_file(), "{shown} is a file; a run is a folder");
     let to_start = format!("`cyvasse train CONFIG --run-dir {shown} --learner` starts one");
     let reporter = Reporter::new();
     let what = format!("waiting for a run in {shown}; {to_start}");

@@ -13,11 +13,11 @@ use thiserror::Error;
 use crate::config::{Config, ConfigError, read_rules};
 use crate::evaluation::LadderReport;
 use crate::evaluation::ladder::ResultsError;
-use crate::machine;
 use crate::pipeline::{
-    FINAL_FILE, LADDER_FILE, ProgressNote, RunDirError, WorkEnd, read_metrics, seconds_now,
+    FINAL_FILE, LADDER_FILE, ProgressNote, RunDir, RunDirError, WorkEnd, read_metrics, seconds_now,
 };
 use crate::setups::SetupsConfig;
+use crate::{machine, one_line};
 
 pub use page::in_words;
 
@@ -34,7 +34,7 @@ const RECENT: usize = 6;
 #[derive(Clone, Debug, Serialize)]
 pub struct Status {
     /// The run directory.
-    pub run: PathBuf,
+    pub run: String,
     /// The name of the rules.
     pub rules: String,
     /// How the training process is.
@@ -48,7 +48,7 @@ pub struct Status {
     /// Processes that play for the run, by the names of their folders.
     pub workers: Vec<Worker>,
     /// Rounds that lie behind.
-    pub rounds_done: u64,
+    pub rounds_done: u32,
     /// Rounds that the run is to have; `null` where the config is of another version.
     pub rounds: Option<u32>,
     /// The metrics of the newest rounds, oldest first.
@@ -128,11 +128,12 @@ impl Status {
         let config = read_config(&run.join("config.toml"));
         let now = ProgressNote::read(run);
         let mut recent = read_metrics(run)?;
-        let rounds_done = recent.last().and_then(|line| line["round"].as_u64()).unwrap_or(0);
+        // What was saved: a line of numbers comes before that.
+        let rounds_done = saved_rounds(run);
         recent.drain(..recent.len().saturating_sub(RECENT));
         let final_matches = fs::read_to_string(run.join(FINAL_FILE));
         let mut status = Status {
-            run: run.into(),
+            run: run.display().to_string(),
             rules: rules.name,
             state: now.as_ref().map_or(State::Unknown, state_of),
             silent_seconds: now.as_ref().map(|now| seconds_now() - now.updated),
@@ -149,6 +150,7 @@ impl Status {
             now,
         };
         status.problems = status.find_problems(config.as_ref());
+        status.problems.extend(problem_of_config(&run.join("config.toml")));
         Ok(status)
     }
 
@@ -178,6 +180,23 @@ impl Status {
         }
         problems
     }
+}
+
+/// Rounds that a run can go on after.
+fn saved_rounds(run: &Path) -> u32 {
+    let states = RunDir::look_at(run).and_then(|run| run.states());
+    states.ok().and_then(|states| states.first().copied()).unwrap_or(0)
+}
+
+/// What keeps a run from being resumed, if it is its config.
+fn problem_of_config(path: &Path) -> Option<String> {
+    let text = match fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) => return Some(format!("{} cannot be read: {error}", path.display())),
+    };
+    // One of another version is sound, but not to this program.
+    let error = text.parse::<toml::Table>().err()?;
+    Some(one_line::flattened(&format!("{} is no TOML: {error}", path.display())))
 }
 
 /// The config of a run; `None` where this version cannot read it.

@@ -39,7 +39,7 @@ pub fn in_words(status: &Status) -> String {
 }
 
 fn write(text: &mut String, status: &Status) -> fmt::Result {
-    writeln!(text, "run      {}, rules `{}`", status.run.display(), status.rules)?;
+    writeln!(text, "run      {}, rules `{}`", status.run, status.rules)?;
     writeln!(text, "state    {}", state(status))?;
     let of = status.rounds.map_or(String::new(), |rounds| format!(" of {rounds}"));
     writeln!(text, "rounds   {}{of} lie behind", status.rounds_done)?;

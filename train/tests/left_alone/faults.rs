@@ -192,6 +192,42 @@ fn old_checkpoints_may_be_gone_or_damaged() {
     assert_trained(&train(&config, &run, &["--resume"]));
 }
 
+#[test]
+fn what_cannot_be_gone_on_from_is_not_thrown_away() {
+    let folder = TempDir::new().unwrap();
+    let config = toy_config(folder.path(), &[NO_MATCH]);
+    let run = folder.path().join("run");
+    assert_trained(&train(&config, &run, &[]));
+    let expected = contents(&run);
+
+    // The states are gone.
+    fs::rename(run.join("state"), run.join("elsewhere")).unwrap();
+    fs::create_dir(run.join("state")).unwrap();
+    let output = train(&config, &run, &["--resume"]);
+    let said = error_of(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("no round of the run is saved there, but `shards/round-0003` is"),
+        "{said}"
+    );
+    assert_eq!(contents(&run), expected);
+    fs::remove_dir(run.join("state")).unwrap();
+    fs::rename(run.join("elsewhere"), run.join("state")).unwrap();
+
+    // Something of somebody else's, and lines that are no numbers.
+    let strange = run.join("shards/round-0009.h5");
+    fs::copy(run.join("shards/round-0001.h5"), &strange).unwrap();
+    let metrics = run.join("metrics.jsonl");
+    let lines = fs::read(&metrics).unwrap();
+    fs::write(&metrics, [&lines[..], b"\xff\xfe\0nothing\n"].concat()).unwrap();
+    let output = train(&config, &run, &["--resume"]);
+    assert_trained(&output);
+    assert!(error_of(&output).contains("round-0009.h5 is no part of this run"));
+    assert_eq!(set_aside(&run), ["shards-round-0009.h5"]);
+    assert_eq!(fs::read(&metrics).unwrap(), lines);
+    assert_eq!(contents(&run), expected);
+}
+
 /// Nothing is wrong with such a state but that this program does not know its form.
 #[test]
 fn a_state_by_another_version_ends_the_run_and_stays() {
