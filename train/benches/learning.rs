@@ -28,10 +28,12 @@ use cyvasse_models::{Net, checkpoint};
 use cyvasse_selfplay::replay::Shard;
 use cyvasse_selfplay::{Purpose, derive};
 use cyvasse_train::checkpoints::{PLAY_NET, made_for};
-use cyvasse_train::config::{Config, TrainingConfig, read_rules};
+use cyvasse_train::config::{Config, read_rules};
 use cyvasse_train::device;
 use cyvasse_train::evaluation::statistics::Grouped;
-use cyvasse_train::learning::{HeldOut, Losses, Sample, Trainer, TrainingRound, Window, losses_at};
+use cyvasse_train::learning::{
+    HeldOut, Losses, Sample, Trainer, TrainingConfig, TrainingRound, Window, losses_at,
+};
 use rayon::ThreadPoolBuilder;
 
 /// Parts of a training, in each of which the learning rate is the same.

@@ -7,14 +7,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cyvasse_env::{ACTION_PLANES, PLANES, Rules};
-use cyvasse_models::optim::OptimizerConfig;
-use cyvasse_models::{AuxiliaryConfig, Net, NetConfig, NetEvaluator, Precision, TrainingPrecision};
+use cyvasse_models::{AuxiliaryConfig, Net, NetConfig, NetEvaluator, Precision};
 use cyvasse_selfplay::play::GameSettings;
 use cyvasse_selfplay::search::SearchSettings;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::learning::{Targets, WindowSize};
+use crate::learning::TrainingConfig;
 use crate::nearest::nearest;
 use crate::one_line;
 use crate::pipeline::GateConfig;
@@ -116,84 +115,6 @@ impl SelfPlayConfig {
     pub fn evaluators(&self, net: &Net, rules: &Arc<Rules>) -> Vec<NetEvaluator> {
         let (workers, slots) = (self.workers as usize, self.slots as usize);
         NetEvaluator::for_workers(net, rules, workers, self.precision, slots)
-    }
-}
-
-/// How the network learns.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TrainingConfig {
-    /// Positions of a step.
-    pub batch_size: u32,
-    /// How often a new position is trained on, on average.
-    pub samples_per_position: f64,
-    /// Positions of the newest games that are trained on, at first.
-    pub window_positions: u32,
-    /// How the window grows (see [`WindowSize`]).
-    pub window_growth: f64,
-    /// How its growth goes on.
-    pub window_exponent: f64,
-    /// Megabytes of shards that stay in memory between rounds.
-    pub window_memory_mb: u32,
-    /// Share of the draws that go to positions by how much their policy target
-    /// surprised the network; the rest goes to all alike. Positions with little
-    /// surprise may be left out (see [`Window`](crate::learning::Window)).
-    pub policy_surprise: f64,
-    /// Whether a position is mirrored left to right by lot.
-    pub mirror: bool,
-    /// Share of games that are never trained on, for validation.
-    pub held_out_games: f64,
-    /// libtorch's threads within an operation while training.
-    pub threads: u32,
-    /// The numbers that a step multiplies.
-    pub precision: TrainingPrecision,
-    /// The highest learning rate.
-    pub learning_rate: f64,
-    /// Steps over which the learning rate rises from 0.
-    pub warmup_steps: u32,
-    /// What is left of the learning rate in the last round; it falls from round
-    /// to round along half a cosine.
-    pub final_rate_share: f64,
-    /// Weight of the value loss beside the policy loss.
-    pub value_weight: f64,
-    /// Share of what comes after a ply, in the end the game's result, in its value
-    /// target; its own search has the rest.
-    pub value_lambda: f32,
-    /// Weight of the loss of the auxiliary head that tells the plies left.
-    pub moves_left_weight: f64,
-    /// Weight of the loss of the one that tells the opponent's reply.
-    pub reply_weight: f64,
-    /// Weight of the loss of the one that tells the value some plies later.
-    pub short_term_weight: f64,
-    /// What the averaged network, which plays, keeps of itself at a step.
-    pub average_decay: f64,
-    /// The longest gradient that is not shortened.
-    pub gradient_norm: f64,
-    /// The rule by which weights change.
-    pub optimizer: OptimizerConfig,
-}
-
-impl TrainingConfig {
-    /// How far back the window of positions reaches.
-    #[must_use]
-    pub fn window_size(&self) -> WindowSize {
-        WindowSize {
-            least: self.window_positions,
-            growth: self.window_growth,
-            exponent: self.window_exponent,
-        }
-    }
-
-    /// What samples are to teach.
-    #[must_use]
-    pub fn targets(&self) -> Targets {
-        Targets { lambda: self.value_lambda, auxiliary: self.auxiliary_weight() > 0.0 }
-    }
-
-    /// The weights of all auxiliary losses together; 0 where there are no such heads.
-    #[must_use]
-    pub fn auxiliary_weight(&self) -> f64 {
-        self.moves_left_weight + self.reply_weight + self.short_term_weight
     }
 }
 
@@ -342,7 +263,6 @@ impl Config {
 
     fn bounds(&self) -> Vec<Bound> {
         let Config { run, selfplay, training, setups, evaluation, .. } = self;
-        let lambda = f64::from(training.value_lambda);
         let mut bounds = vec![
             Bound::count("run.rounds", run.rounds, 1, 1_000_000),
             Bound::count("selfplay.workers", selfplay.workers, 1, 256),
@@ -360,29 +280,6 @@ impl Config {
                 "\"single\" where `run.device` is \"cpu\"",
             ),
             Bound::count("selfplay.plies_per_slot", selfplay.plies_per_slot, 1, 1_000_000),
-            Bound::count("training.batch_size", training.batch_size, 2, 65_536),
-            Bound::real("training.samples_per_position", training.samples_per_position, 1000.0),
-            Bound::count("training.window_positions", training.window_positions, 1, u32::MAX),
-            Bound::share("training.window_growth", training.window_growth),
-            Bound::real("training.window_exponent", training.window_exponent, 1.0),
-            Bound::count("training.window_memory_mb", training.window_memory_mb, 0, 1_000_000),
-            Bound::share("training.policy_surprise", training.policy_surprise),
-            Bound::new(
-                (0.0..=0.5).contains(&training.held_out_games),
-                "training.held_out_games",
-                training.held_out_games,
-                "a number from 0 to 0.5",
-            ),
-            Bound::count("training.threads", training.threads, 1, 256),
-            Bound::real("training.learning_rate", training.learning_rate, 1e6),
-            Bound::share("training.final_rate_share", training.final_rate_share),
-            Bound::real("training.value_weight", training.value_weight, 1e6),
-            Bound::share("training.value_lambda", lambda),
-            Bound::not_negative("training.moves_left_weight", training.moves_left_weight),
-            Bound::not_negative("training.reply_weight", training.reply_weight),
-            Bound::not_negative("training.short_term_weight", training.short_term_weight),
-            Bound::decay("training.average_decay", training.average_decay),
-            Bound::real("training.gradient_norm", training.gradient_norm, 1e12),
             Bound::new(
                 evaluation.games.is_multiple_of(2) && evaluation.games <= 1_000_000,
                 "evaluation.games",
@@ -393,6 +290,7 @@ impl Config {
         if let SetupsConfig::Learned(setups) = setups {
             bounds.extend(setups.bounds(run.rounds));
         }
+        bounds.extend(training.bounds());
         bounds.extend(self.gate.bounds());
         bounds
     }

@@ -10,9 +10,9 @@ use cyvasse_models::optim::{Optimizer, OptimizerConfig};
 use cyvasse_models::{AuxiliaryConfig, AuxiliaryHeads, Net, NetConfig, TrainingPrecision};
 use cyvasse_selfplay::replay::{Shard, ShardHeader, write_shard};
 use cyvasse_selfplay::{GameRecord, MoverValue, PlyKind, PlyRecord};
-use cyvasse_train::config::TrainingConfig;
 use cyvasse_train::learning::{
-    Batch, HeldOut, Losses, SHORT_TERM, Sample, Targets, Trainer, TrainingRound, Window, samples_of,
+    Batch, HeldOut, Losses, SHORT_TERM, Sample, Targets, Trainer, TrainingConfig, TrainingRound,
+    Window, samples_of,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

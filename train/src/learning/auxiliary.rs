@@ -5,8 +5,8 @@ use cyvasse_models::{AuxiliaryOutputs, loss};
 use serde_json::{Value, json};
 use tch::{Device, Kind, Tensor};
 
+use super::config::TrainingConfig;
 use super::sample::{AuxiliaryTargets, Sample};
-use crate::config::TrainingConfig;
 
 /// The targets of auxiliary heads for B positions with at most A actions of a reply.
 #[derive(Debug)]

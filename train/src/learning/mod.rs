@@ -2,6 +2,7 @@
 
 mod auxiliary;
 mod batch;
+mod config;
 mod duplicates;
 mod held_out;
 mod sample;
@@ -10,6 +11,7 @@ mod window;
 
 pub use auxiliary::{AuxiliaryBatch, AuxiliaryLosses};
 pub use batch::Batch;
+pub use config::TrainingConfig;
 pub use duplicates::Duplicates;
 pub use held_out::{HeldOut, Validation, ValidationLosses, losses_at};
 pub use sample::{AuxiliaryTargets, SHORT_TERM, Sample, Targets, samples_of};

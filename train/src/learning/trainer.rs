@@ -17,9 +17,10 @@ use thiserror::Error;
 
 use super::auxiliary::AuxiliaryLosses;
 use super::batch::Batch;
+use super::config::TrainingConfig;
 use super::sample::Sample;
 use super::window::Window;
-use crate::config::{Config, TrainingConfig};
+use crate::config::Config;
 
 /// Positions that are looked up at once, for as many steps as they are enough for: some
 /// hundred megabytes.

@@ -21,9 +21,9 @@ use cyvasse_selfplay::PlyKind;
 use cyvasse_selfplay::replay::{ReplayError, Shard};
 use rayon::prelude::*;
 
+use super::config::TrainingConfig;
 use super::held_out::HeldOut;
 use super::sample::{Sample, Targets, drawn_share, samples_of_game};
-use crate::config::TrainingConfig;
 
 /// How many of the newest positions are learned from.
 ///

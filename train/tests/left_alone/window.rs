@@ -5,9 +5,9 @@ use std::sync::Arc;
 use cyvasse_env::{Game, Position, Rules, SetupSpace};
 use cyvasse_selfplay::replay::{Shard, ShardHeader, write_shard};
 use cyvasse_selfplay::{GameId, GameRecord, MoverValue, PlyKind, PlyRecord, SetupSource};
-use cyvasse_train::config::{Config, TrainingConfig};
+use cyvasse_train::config::Config;
 use cyvasse_train::learning::{
-    Duplicates, HeldOut, Sample, Targets, Window, WindowSize, samples_of,
+    Duplicates, HeldOut, Sample, Targets, TrainingConfig, Window, WindowSize, samples_of,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
