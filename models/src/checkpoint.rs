@@ -8,7 +8,6 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tch::{Device, Tensor};
 
-use crate::auxiliary::{AuxiliaryConfig, AuxiliaryHeads};
 use crate::config::{ConfigError, NetConfig};
 use crate::net::Net;
 use crate::setup_net::{SetupNet, SetupNetConfig};
@@ -95,27 +94,6 @@ impl Saved for SetupNet {
     }
 
     fn architecture(&self) -> &SetupNetConfig {
-        self.config()
-    }
-
-    fn tensors(&self) -> BTreeMap<String, Tensor> {
-        self.variables()
-    }
-}
-
-impl Saved for AuxiliaryHeads {
-    const FORMAT: &'static str = "cyvasse-auxiliary-heads";
-    type Config = AuxiliaryConfig;
-
-    fn validate(config: &AuxiliaryConfig) -> Result<(), ConfigError> {
-        config.validate()
-    }
-
-    fn build(config: &AuxiliaryConfig, device: Device) -> Result<AuxiliaryHeads, ConfigError> {
-        AuxiliaryHeads::new(config, 0, device)
-    }
-
-    fn architecture(&self) -> &AuxiliaryConfig {
         self.config()
     }
 

@@ -1,10 +1,10 @@
-//! The heads that read the tower's last map: those of [`crate::net::Net`], and in
-//! [`crate::auxiliary`] those that only help to train it.
+//! The heads that read the tower's last map. A further one (moves left, say)
+//! is a struct here, a field of [`crate::net::Net`] and one of its outputs.
 
 use tch::Tensor;
 use tch::nn::Path;
 
-use crate::config::NetConfig;
+use crate::config::{NetConfig, OUTCOMES};
 use crate::init::Initializer;
 use crate::layers::{ConvNorm, ConvNormShape, Linear, Mode, pool, tiles};
 
@@ -33,7 +33,7 @@ impl PolicyHead {
     }
 }
 
-/// Logits of the game's outcome, or other numbers about the whole board.
+/// Logits of the game's outcome.
 #[derive(Debug)]
 pub(crate) struct ValueHead {
     pub(crate) mix: ConvNorm,
@@ -42,15 +42,10 @@ pub(crate) struct ValueHead {
 }
 
 impl ValueHead {
-    pub(crate) fn new(
-        path: &Path,
-        net: &NetConfig,
-        outputs: usize,
-        init: &mut Initializer,
-    ) -> Self {
+    pub(crate) fn new(path: &Path, net: &NetConfig, init: &mut Initializer) -> Self {
         let mix = one_by_one(net.channels, net.value_channels);
         let hidden = [net.value_hidden as i64, 2 * net.value_channels as i64];
-        let out = [outputs as i64, net.value_hidden as i64];
+        let out = [OUTCOMES as i64, net.value_hidden as i64];
         Self {
             mix: ConvNorm::new(&(path / "mix"), &mix, net, init),
             hidden: Linear::new(&(path / "hidden"), init.he_uniform(&hidden), init),
@@ -58,8 +53,7 @@ impl ValueHead {
         }
     }
 
-    /// `[B, channels, 8, 8]` to `[B, outputs]`, in a network logits of win, draw and
-    /// loss of the mover.
+    /// `[B, channels, 8, 8]` to logits `[B, 3]`: win, draw, loss of the mover.
     pub(crate) fn forward(&self, trunk: &Tensor, mode: Mode) -> Tensor {
         let mixed = self.mix.forward(trunk, mode).relu();
         self.out.forward(&self.hidden.forward(&pool(&mixed)).relu())

@@ -2,14 +2,12 @@
 //!
 //! * [`NetConfig`] describes an architecture, [`Net`] is one with weights to
 //!   train, [`InferenceNet`] a copy of it to play with.
-//! * [`AuxiliaryHeads`] are trained beside it and never play.
 //! * [`SetupNet`] builds homelands: a distribution over all legal setups.
 //! * [`checkpoint`] writes and reads networks, [`TensorFile`] any named tensors.
 //! * [`loss`] and [`optim`] are what training needs besides.
 //!
 //! Everywhere, positions and outcomes are from the view of the player to move.
 
-mod auxiliary;
 mod averaging;
 pub mod checkpoint;
 mod config;
@@ -25,7 +23,6 @@ pub mod optim;
 mod setup_net;
 mod tensor_file;
 
-pub use auxiliary::{AuxiliaryConfig, AuxiliaryHeads, AuxiliaryOutputs};
 pub use config::{BOARD_SIDE, ConfigError, NetConfig, OUTCOMES, TILES, TrainingPrecision};
 pub use evaluator::NetEvaluator;
 pub use inference::{

@@ -1,16 +1,10 @@
 //! Losses, one value a position. The caller weights and averages them, and
 //! looks for values that are not finite.
 
-use tch::{Kind, Reduction, Tensor};
+use tch::{Kind, Tensor};
 
 /// Stands for minus infinity where nothing may become NaN.
 const NEVER: f64 = -1e30;
-
-/// Plies that are 1 among the numbers of the moves-left head.
-pub const MOVES_LEFT_SCALE: f64 = 20.0;
-
-/// The error of the moves-left head, in plies, up to which the loss is quadratic.
-const MOVES_LEFT_QUADRATIC: f64 = 10.0;
 
 /// Cross-entropy of the policy against soft targets, over legal actions only.
 ///
@@ -48,33 +42,4 @@ pub fn value_loss(logits: &Tensor, targets: &Tensor) -> Tensor {
         false,
         Kind::Float,
     )
-}
-
-/// Huber loss of the moves-left head: long games, whose length nobody can tell, pull
-/// no harder the longer they are. Loss and scale are those of Leela Chess Zero's
-/// training (`lczero-training`, `moves_left_loss`).
-///
-/// * `outputs`: f32 `[B]`, in units of [`MOVES_LEFT_SCALE`] plies;
-/// * `plies`: f32 `[B]`, plies that the game went on.
-///
-/// Returns f32 `[B]`.
-pub fn moves_left_loss(outputs: &Tensor, plies: &Tensor) -> Tensor {
-    let target = plies / MOVES_LEFT_SCALE;
-    outputs.huber_loss(&target, Reduction::None, MOVES_LEFT_QUADRATIC / MOVES_LEFT_SCALE)
-}
-
-/// Cross-entropy of the opponent's reply, over all actions of the encoding: which of
-/// them will be legal then is a part of the question (Wu 2019, "Accelerating self-play
-/// learning in Go", section 3.4).
-///
-/// * `logits`: f32 `[B, N]`, one logit for each action of the encoding;
-/// * `actions`: i64 `[B, A]`, indices of the target's actions, padded with -1;
-/// * `shares`: f32 `[B, A]`, the target's share of the action in the same place, 0 in
-///   padding. A row sums to 1, or is all 0 where no reply is known.
-///
-/// Returns f32 `[B]` in nats; 0 for a row without a reply.
-pub fn reply_loss(logits: &Tensor, actions: &Tensor, shares: &Tensor) -> Tensor {
-    let log_probabilities =
-        logits.log_softmax(1, Kind::Float).gather(1, &actions.clamp_min(0), false);
-    -(shares * log_probabilities).sum_dim_intlist([1i64].as_slice(), false, Kind::Float)
 }

@@ -6,7 +6,7 @@ use tch::nn::VarStore;
 use tch::{Device, Kind, Tensor};
 
 use crate::averaging::move_towards;
-use crate::config::{BOARD_SIDE, ConfigError, NetConfig, OUTCOMES, TrainingPrecision};
+use crate::config::{BOARD_SIDE, ConfigError, NetConfig, TrainingPrecision};
 use crate::heads::{PolicyHead, ValueHead};
 use crate::init::Initializer;
 use crate::layers::{ConvNorm, ConvNormShape, Mode, ResidualBlock};
@@ -60,7 +60,7 @@ impl Net {
                 .map(|i| ResidualBlock::new(&(&root / "tower" / i), config, &mut init))
                 .collect(),
             policy: PolicyHead::new(&(&root / "policy"), config, &mut init),
-            value: ValueHead::new(&(&root / "value"), config, OUTCOMES, &mut init),
+            value: ValueHead::new(&(&root / "value"), config, &mut init),
             config: config.clone(),
             variables,
         })
@@ -119,21 +119,15 @@ impl Net {
     ///
     /// When `planes` has another shape or kind.
     pub fn forward_train(&self, planes: &Tensor) -> Outputs {
-        self.forward_train_with_map(planes, TrainingPrecision::Single).0
+        self.forward_train_in(planes, TrainingPrecision::Single)
     }
 
-    /// As [`Net::forward_train`] in a precision, and the tower's last map with it,
-    /// `[B, channels, 8, 8]` in that precision, for [`crate::AuxiliaryHeads`]. The
-    /// outputs are f32.
+    /// As [`Net::forward_train`] in a precision; the outputs are f32.
     ///
     /// # Panics
     ///
     /// When `planes` has another shape or kind.
-    pub fn forward_train_with_map(
-        &self,
-        planes: &Tensor,
-        precision: TrainingPrecision,
-    ) -> (Outputs, Tensor) {
+    pub fn forward_train_in(&self, planes: &Tensor, precision: TrainingPrecision) -> Outputs {
         self.forward_in(Mode::Train, planes, precision)
     }
 
@@ -144,15 +138,10 @@ impl Net {
     ///
     /// When `planes` has another shape or kind.
     pub fn forward(&self, planes: &Tensor) -> Outputs {
-        tch::no_grad(|| self.forward_in(Mode::Eval, planes, TrainingPrecision::Single).0)
+        tch::no_grad(|| self.forward_in(Mode::Eval, planes, TrainingPrecision::Single))
     }
 
-    fn forward_in(
-        &self,
-        mode: Mode,
-        planes: &Tensor,
-        precision: TrainingPrecision,
-    ) -> (Outputs, Tensor) {
+    fn forward_in(&self, mode: Mode, planes: &Tensor, precision: TrainingPrecision) -> Outputs {
         let input = as_map(planes, self.config.input_planes).to_kind(precision.kind());
         let mut map = self.stem.forward(&input, mode).relu();
         for block in &self.tower {
@@ -160,7 +149,7 @@ impl Net {
         }
         let (policy, value) = (self.policy.forward(&map, mode), self.value.forward(&map, mode));
         let [policy, value] = [policy, value].map(|logits| logits.to_kind(Kind::Float));
-        (Outputs { policy, value }, map)
+        Outputs { policy, value }
     }
 }
 

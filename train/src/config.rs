@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cyvasse_env::{ACTION_PLANES, PLANES, Rules};
-use cyvasse_models::{AuxiliaryConfig, Net, NetConfig, NetEvaluator, Precision};
+use cyvasse_models::{Net, NetConfig, NetEvaluator, Precision};
 use cyvasse_selfplay::play::GameSettings;
 use cyvasse_selfplay::search::SearchSettings;
 use serde::{Deserialize, Serialize};
@@ -225,19 +225,6 @@ impl Config {
             batch_norm_momentum: self.network.batch_norm_momentum,
             output_init_std: 0.01,
         }
-    }
-
-    /// The heads that are trained beside the play network; `None` where all have the
-    /// weight 0.
-    #[must_use]
-    pub fn auxiliary_heads(&self) -> Option<AuxiliaryConfig> {
-        let training = &self.training;
-        (training.auxiliary_weight() > 0.0).then(|| AuxiliaryConfig {
-            net: self.net(),
-            moves_left: training.moves_left_weight > 0.0,
-            reply: training.reply_weight > 0.0,
-            short_term: training.short_term_weight > 0.0,
-        })
     }
 
     /// Checks that every number is within its range.

@@ -3,16 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use cyvasse_env::{
-    ACTION_COUNT, Action, Outcome, Rules, Side, encode, mirror_index, mirror_planes,
-};
+use cyvasse_env::{ACTION_COUNT, Outcome, Rules, Side, encode, mirror_index, mirror_planes};
 use cyvasse_models::optim::{Optimizer, OptimizerConfig};
-use cyvasse_models::{AuxiliaryConfig, AuxiliaryHeads, Net, NetConfig, TrainingPrecision};
+use cyvasse_models::{Net, NetConfig, TrainingPrecision};
 use cyvasse_selfplay::replay::{Shard, ShardHeader, write_shard};
 use cyvasse_selfplay::{GameRecord, MoverValue, PlyKind, PlyRecord};
 use cyvasse_train::learning::{
-    Batch, HeldOut, Losses, SHORT_TERM, Sample, Targets, Trainer, TrainingConfig, TrainingRound,
-    Window, samples_of,
+    Batch, HeldOut, Sample, Trainer, TrainingConfig, TrainingRound, Window, samples_of,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -29,7 +26,7 @@ fn samples(lambda: f32) -> (Arc<Rules>, Vec<GameRecord>, Vec<Sample>) {
     let path = folder.path().join("shard.h5");
     write_shard(&path, &ShardHeader::new(&rules, 1, 1), &games).unwrap();
     let shard = Shard::open(&path, &rules).unwrap();
-    let samples = samples_of(&shard, Targets { lambda, auxiliary: true }).unwrap();
+    let samples = samples_of(&shard, lambda).unwrap();
     (rules, games, samples)
 }
 
@@ -58,18 +55,6 @@ fn results_are_taught_from_the_movers_point_of_view() {
 fn later_searches_and_the_result_make_the_value_target() {
     let lambda = 0.8f64;
     let (_, games, samples) = samples(lambda as f32);
-    check_returns(&games, &samples, lambda, |sample| sample.wdl);
-    let short_term = |sample: &Sample| sample.auxiliary.as_ref().unwrap().short_term;
-    check_returns(&games, &samples, SHORT_TERM.into(), short_term);
-}
-
-/// Checks returns of TD(lambda) against their definition.
-fn check_returns(
-    games: &[GameRecord],
-    samples: &[Sample],
-    lambda: f64,
-    of: impl Fn(&Sample) -> [f32; 3],
-) {
     let drawn = games.iter().filter(|game| game.outcome.winner().is_none()).count() as f64;
     let drawn = drawn / games.len() as f64;
     // Every root value is 0.5: with three wins in four, but for draws.
@@ -77,7 +62,7 @@ fn check_returns(
     let search = [(1.0 - draw + 0.5) / 2.0, draw, (1.0 - draw - 0.5) / 2.0];
     let flipped = [search[2], search[1], search[0]];
     let mut rest = samples.iter();
-    for game in games {
+    for game in &games {
         let plies = game.plies.len();
         for (ply, sample) in rest.by_ref().take(plies).enumerate() {
             let mover = if ply % 2 == 0 { Side::White } else { Side::Black };
@@ -93,7 +78,7 @@ fn check_returns(
                     let said = if (later - ply) % 2 == 0 { search } else { flipped };
                     expected += (1.0 - lambda) * lambda.powi((later - ply) as i32) * said[i];
                 }
-                assert!((f64::from(of(sample)[i]) - expected).abs() < 1e-5);
+                assert!((f64::from(sample.wdl[i]) - expected).abs() < 1e-5);
             }
         }
     }
@@ -129,7 +114,7 @@ fn plies_by_lot_have_no_say_and_proofs_have_the_last_word() {
     let path = folder.path().join("shard.h5");
     write_shard(&path, &ShardHeader::new(&rules, 1, 1), &games).unwrap();
     let shard = Shard::open(&path, &rules).unwrap();
-    let samples = samples_of(&shard, Targets { lambda: lambda as f32, auxiliary: false }).unwrap();
+    let samples = samples_of(&shard, lambda as f32).unwrap();
     let mut rest = samples.iter();
     for game in &games {
         let result = if game.outcome.winner() == Some(Side::White) { 1.0 } else { -1.0 };
@@ -155,56 +140,6 @@ fn plies_by_lot_have_no_say_and_proofs_have_the_last_word() {
         }
     }
     assert!(rest.next().is_none());
-}
-
-/// The action mirrored left to right.
-fn mirrored(action: Action) -> Action {
-    match action {
-        Action::Move { from, to } => Action::Move { from: from.mirror(), to: to.mirror() },
-        Action::Shot { from, to } => Action::Shot { from: from.mirror(), to: to.mirror() },
-        Action::Assault { from, to, rest } => {
-            Action::Assault { from: from.mirror(), to: to.mirror(), rest: rest.mirror() }
-        }
-        Action::Pass => Action::Pass,
-    }
-}
-
-#[test]
-fn auxiliary_targets_are_what_comes_later_in_the_game() {
-    let (rules, games, samples) = samples(1.0);
-    let mut rest = samples.iter();
-    let mut replies = 0;
-    for game in &games {
-        let plies = game.plies.len();
-        for (ply, sample) in rest.by_ref().take(plies).enumerate() {
-            let opponent = if ply % 2 == 0 { Side::Black } else { Side::White };
-            for mirror in [false, true] {
-                let batch = Batch::new(&[(sample, mirror)], &rules, Device::Cpu);
-                let targets = batch.auxiliary.unwrap();
-                assert_eq!(targets.plies_left.double_value(&[0]), (plies - ply) as f64);
-                let actions = Vec::<i64>::try_from(targets.reply_actions.flatten(0, -1)).unwrap();
-                let shares = Vec::<f32>::try_from(targets.reply_shares.flatten(0, -1)).unwrap();
-                let mut told: Vec<(usize, f32)> = actions
-                    .into_iter()
-                    .zip(shares)
-                    .filter(|&(action, _)| action >= 0)
-                    .map(|(action, share)| (action as usize, share))
-                    .collect();
-                let next = game.plies.get(ply + 1);
-                let policy = next.map_or(&[][..], |next| &next.policy);
-                let policy = policy.iter().filter(|(action, _)| *action != Action::Pass);
-                let mut expected: Vec<(usize, f32)> = policy
-                    .map(|&(action, share)| (if mirror { mirrored(action) } else { action }, share))
-                    .map(|(action, share)| (action.index(opponent), share))
-                    .collect();
-                told.sort_unstable_by_key(|&(action, _)| action);
-                expected.sort_unstable_by_key(|&(action, _)| action);
-                assert_eq!(told, expected, "ply {ply} of {plies}");
-                replies += expected.len();
-            }
-        }
-    }
-    assert!(replies > 1000, "{replies}");
 }
 
 #[test]
@@ -245,9 +180,7 @@ fn adam_w() -> OptimizerConfig {
     OptimizerConfig::AdamW { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay: 0.0 }
 }
 
-/// Settings with such weights of the moves-left, reply and short-term heads.
-fn training(mirror: bool, weights: [f64; 3]) -> TrainingConfig {
-    let [moves_left_weight, reply_weight, short_term_weight] = weights;
+fn training(mirror: bool) -> TrainingConfig {
     TrainingConfig {
         batch_size: 32,
         samples_per_position: 1.0,
@@ -263,9 +196,6 @@ fn training(mirror: bool, weights: [f64; 3]) -> TrainingConfig {
         final_rate_share: 1.0,
         value_weight: 1.0,
         value_lambda: 1.0,
-        moves_left_weight,
-        reply_weight,
-        short_term_weight,
         policy_surprise: 0.0,
         mirror,
         average_decay: 0.9,
@@ -275,7 +205,7 @@ fn training(mirror: bool, weights: [f64; 3]) -> TrainingConfig {
 }
 
 /// A small network in training.
-fn trainer(rules: &Arc<Rules>, mirror: bool, weights: [f64; 3]) -> Trainer {
+fn trainer(rules: &Arc<Rules>, mirror: bool) -> Trainer {
     tch::set_num_threads(1); // more would wait for each other on a busy machine
     let config = NetConfig {
         input_planes: cyvasse_env::PLANES,
@@ -291,12 +221,9 @@ fn trainer(rules: &Arc<Rules>, mirror: bool, weights: [f64; 3]) -> Trainer {
     };
     let net = Net::new(&config, 1, Device::Cpu).unwrap();
     let average = net.copy();
-    let [moves_left, reply, short_term] = weights.map(|weight| weight > 0.0);
-    let heads = AuxiliaryConfig { net: config, moves_left, reply, short_term };
-    let heads = (weights != [0.0; 3]).then(|| AuxiliaryHeads::new(&heads, 2, Device::Cpu).unwrap());
-    let optimizer = Optimizer::new(&adam_w(), Trainer::weights(&net, heads.as_ref())).unwrap();
-    let training = training(mirror, weights);
-    Trainer::new(net, average, heads, optimizer, training, rules.clone())
+    let optimizer = Optimizer::new(&adam_w(), net.trainable_variables()).unwrap();
+    let training = training(mirror);
+    Trainer::new(net, average, optimizer, training, rules.clone())
 }
 
 #[test]
@@ -313,18 +240,16 @@ fn without_mirroring_positions_are_taught_as_they_are() {
         weights.collect::<Vec<Vec<f32>>>()
     };
     let [plain, mirrored] = [false, true].map(|mirror| {
-        let mut trainer = trainer(&rules, mirror, [0.0; 3]);
+        let mut trainer = trainer(&rules, mirror);
         let held_out = HeldOut { share: 0.0, seed: 1 };
-        let mut window = Window::new(&training(mirror, [0.0; 3]), held_out, rules.clone());
+        let mut window = Window::new(&training(mirror), held_out, rules.clone());
         window.add(Shard::open(&path, &rules).unwrap());
         trainer.train(&mut window, round, |_| {}).unwrap();
         weights(&trainer)
     });
     // The same steps, one by one.
-    let mut by_hand = trainer(&rules, false, [0.0; 3]);
-    let samples =
-        samples_of(&Shard::open(&path, &rules).unwrap(), Targets { lambda: 1.0, auxiliary: false })
-            .unwrap();
+    let mut by_hand = trainer(&rules, false);
+    let samples = samples_of(&Shard::open(&path, &rules).unwrap(), 1.0).unwrap();
     let mut rng = ChaCha8Rng::seed_from_u64(5);
     let drawn: Vec<&Sample> =
         (0..3 * 32).map(|_| &samples[rng.random_range(0..samples.len())]).collect();
@@ -336,64 +261,13 @@ fn without_mirroring_positions_are_taught_as_they_are() {
     assert_ne!(plain, mirrored);
 }
 
-/// A batch of 32 of the samples.
-fn batch(rules: &Rules, samples: &[Sample]) -> Batch {
-    let chosen: Vec<(&Sample, bool)> =
-        samples.iter().step_by(samples.len() / 32).take(32).map(|s| (s, false)).collect();
-    Batch::new(&chosen, rules, Device::Cpu)
-}
-
-/// The losses of the last of so many steps.
-fn last_of(steps: usize, trainer: &mut Trainer, batch: &Batch) -> Losses {
-    (0..steps).map(|_| trainer.step(batch, 0.0).unwrap()).last().unwrap()
-}
-
-#[test]
-fn heads_learn_a_tiny_set_by_heart_and_only_where_they_have_a_weight() {
-    let (rules, _, samples) = samples(1.0);
-    let batch = batch(&rules, &samples);
-    let mut with_all = trainer(&rules, true, [0.5, 0.5, 0.5]);
-    let first = with_all.step(&batch, 0.0).unwrap().auxiliary;
-    let last = last_of(160, &mut with_all, &batch).auxiliary;
-    // What no network can undercut: the targets' own entropy.
-    let short_term = &batch.auxiliary.as_ref().unwrap().short_term;
-    let entropy = |targets: &tch::Tensor| {
-        -(targets * (targets + 1e-9).log()).sum(tch::Kind::Double).double_value(&[]) / 32.0
-    };
-    let (of_reply, of_value) =
-        (entropy(&batch.auxiliary.as_ref().unwrap().reply_shares), entropy(short_term));
-    assert!(first.moves_left > Some(0.3) && last.moves_left < Some(0.05), "{first:?} {last:?}");
-    assert!(first.reply > Some(8.0) && last.reply < Some(of_reply + 0.5), "{first:?} {last:?}");
-    assert!(first.short_term > Some(of_value + 0.1), "{first:?} {of_value}");
-    assert!(last.short_term < Some(of_value + 0.05), "{last:?} {of_value}");
-
-    let mut with_one = trainer(&rules, true, [0.0, 0.5, 0.0]);
-    let losses = with_one.step(&batch, 0.0).unwrap().auxiliary;
-    assert!(losses.reply.is_some() && losses.moves_left.is_none() && losses.short_term.is_none());
-    let of_heads = |trainer: &Trainer| -> Vec<String> {
-        let names = trainer.optimizer.state().tensors.into_keys();
-        names.filter(|name| name.starts_with("auxiliary.")).collect()
-    };
-    let names = of_heads(&with_one);
-    assert!(!names.is_empty() && names.iter().all(|name| name.starts_with("auxiliary.reply.")));
-
-    // Without a weight nothing is different from a network that never had heads, and
-    // with one the tower learns something else.
-    let mut without = trainer(&rules, true, [0.0; 3]);
-    let none = without.step(&batch, 0.0).unwrap().auxiliary;
-    assert!(none.known().next().is_none() && of_heads(&without).is_empty());
-    let gradient = |trainer: &Trainer| trainer.net.variables()["stem.conv.weight"].grad();
-    let difference = (gradient(&without) - gradient(&with_one)).abs().max().double_value(&[]);
-    assert!(difference > 0.0);
-    let names = |trainer: &Trainer| trainer.net.variables().into_keys().collect::<Vec<_>>();
-    assert_eq!(names(&without), names(&with_all));
-}
-
 #[test]
 fn a_tiny_set_is_learned_by_heart() {
     let (rules, _, samples) = samples(1.0);
-    let batch = batch(&rules, &samples);
-    let mut trainer = trainer(&rules, true, [0.0; 3]);
+    let mut trainer = trainer(&rules, true);
+    let chosen: Vec<(&Sample, bool)> =
+        samples.iter().step_by(samples.len() / 32).take(32).map(|s| (s, false)).collect();
+    let batch = Batch::new(&chosen, &rules, Device::Cpu);
     let weight = |net: &Net| {
         let tensor = &net.variables()["stem.norm.running_mean"];
         tensor.double_value(&[0])
@@ -408,7 +282,7 @@ fn a_tiny_set_is_learned_by_heart() {
         assert!((weight(&trainer.average) - weight(&trainer.net)).abs() > 1e-6);
         trainer.step(&batch, 0.0).unwrap();
     }
-    let last = last_of(120, &mut trainer, &batch);
+    let last = (0..120).map(|_| trainer.step(&batch, 0.0).unwrap()).last().unwrap();
     // The target's own entropy, ln 4, is the least that the policy loss can be.
     assert!(first.policy > 3.0 && last.policy < 1.6, "{first:?} {last:?}");
     assert!(first.value > 0.9 && last.value < 0.1, "{first:?} {last:?}");

@@ -1,7 +1,6 @@
 //! Tests of the package from outside, in one executable: each one that links
 //! libtorch takes long to build.
 
-mod auxiliary;
 mod checkpoint;
 mod common;
 mod export;

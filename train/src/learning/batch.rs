@@ -1,11 +1,8 @@
 //! Samples as the tensors of a training step.
 
-use std::collections::BTreeMap;
-
 use cyvasse_env::{Action, ENCODED_LEN, PASS_INDEX, PLANES, Rules, encode, mirror_index};
 use tch::{Device, Tensor};
 
-use super::auxiliary::AuxiliaryBatch;
 use super::sample::Sample;
 
 /// The tensors of a training step over B positions with at most A legal
@@ -21,8 +18,6 @@ pub struct Batch {
     pub policy: Tensor,
     /// f32 `[B, 3]`: target chances of win, draw and loss for the mover.
     pub wdl: Tensor,
-    /// What auxiliary heads learn; `None` where the samples do not tell.
-    pub auxiliary: Option<AuxiliaryBatch>,
 }
 
 /// A sample as rows of numbers.
@@ -59,18 +54,7 @@ impl Batch {
             legal: Tensor::from_slice(&legal).view([count, width]).to_device(device),
             policy: tensor(&policy, &[count, width]),
             wdl: tensor(&wdl, &[count, 3]),
-            auxiliary: AuxiliaryBatch::new(samples, device),
         }
-    }
-
-    /// All tensors by name, for a file.
-    #[must_use]
-    pub fn tensors(&self) -> BTreeMap<String, Tensor> {
-        let Batch { planes, legal, policy, wdl, auxiliary } = self;
-        let own = [("planes", planes), ("legal", legal), ("policy", policy), ("wdl", wdl)];
-        let auxiliary = auxiliary.iter().flat_map(AuxiliaryBatch::tensors);
-        let all = own.into_iter().chain(auxiliary);
-        all.map(|(name, tensor)| (name.to_string(), tensor.shallow_clone())).collect()
     }
 }
 

@@ -4,7 +4,6 @@ use cyvasse_models::TrainingPrecision;
 use cyvasse_models::optim::OptimizerConfig;
 use serde::{Deserialize, Serialize};
 
-use super::sample::Targets;
 use super::window::WindowSize;
 use crate::config::Bound;
 
@@ -48,12 +47,6 @@ pub struct TrainingConfig {
     /// Share of what comes after a ply, in the end the game's result, in its value
     /// target; its own search has the rest.
     pub value_lambda: f32,
-    /// Weight of the loss of the auxiliary head that tells the plies left.
-    pub moves_left_weight: f64,
-    /// Weight of the loss of the one that tells the opponent's reply.
-    pub reply_weight: f64,
-    /// Weight of the loss of the one that tells the value some plies later.
-    pub short_term_weight: f64,
     /// What the averaged network, which plays, keeps of itself at a step.
     pub average_decay: f64,
     /// The longest gradient that is not shortened.
@@ -71,18 +64,6 @@ impl TrainingConfig {
             growth: self.window_growth,
             exponent: self.window_exponent,
         }
-    }
-
-    /// What samples are to teach.
-    #[must_use]
-    pub fn targets(&self) -> Targets {
-        Targets { lambda: self.value_lambda, auxiliary: self.auxiliary_weight() > 0.0 }
-    }
-
-    /// The weights of all auxiliary losses together; 0 where there are no such heads.
-    #[must_use]
-    pub fn auxiliary_weight(&self) -> f64 {
-        self.moves_left_weight + self.reply_weight + self.short_term_weight
     }
 
     /// What the numbers must hold to.
@@ -106,9 +87,6 @@ impl TrainingConfig {
             Bound::share("training.final_rate_share", self.final_rate_share),
             Bound::real("training.value_weight", self.value_weight, 1e6),
             Bound::share("training.value_lambda", f64::from(self.value_lambda)),
-            Bound::not_negative("training.moves_left_weight", self.moves_left_weight),
-            Bound::not_negative("training.reply_weight", self.reply_weight),
-            Bound::not_negative("training.short_term_weight", self.short_term_weight),
             Bound::decay("training.average_decay", self.average_decay),
             Bound::real("training.gradient_norm", self.gradient_norm, 1e12),
         ]

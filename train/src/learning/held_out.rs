@@ -10,7 +10,7 @@ use cyvasse_selfplay::{GameId, Purpose, derive};
 use tch::{Device, Kind, Tensor};
 
 use super::batch::Batch;
-use super::sample::{Sample, Targets, drawn_share, samples_of_game};
+use super::sample::{Sample, drawn_share, samples_of_game};
 use super::trainer::Losses;
 
 /// Which games of a run are held out.
@@ -71,8 +71,7 @@ impl HeldOut {
     pub fn samples_of(&self, shard: &Shard, lambda: f32) -> Result<Vec<Vec<Sample>>, ReplayError> {
         let drawn = drawn_share(shard);
         let games = (0..shard.game_count()).filter(|&game| self.contains(shard.id(game)));
-        let targets = Targets { lambda, auxiliary: false };
-        games.map(|game| samples_of_game(shard, game, drawn, targets)).collect()
+        games.map(|game| samples_of_game(shard, game, drawn, lambda)).collect()
     }
 }
 
@@ -134,11 +133,7 @@ impl Newest {
         let losses = losses_at(net, rules, self.0.iter().map(|(_, sample)| sample));
         let count = losses.len().max(1) as f64;
         let mean = |of: fn(&Losses) -> f64| losses.iter().map(of).sum::<f64>() / count;
-        Losses {
-            policy: mean(|losses| losses.policy),
-            value: mean(|losses| losses.value),
-            ..Losses::default()
-        }
+        Losses { policy: mean(|losses| losses.policy), value: mean(|losses| losses.value) }
     }
 }
 
@@ -162,7 +157,6 @@ pub fn losses_at<'a>(
         losses.extend((0..samples.len() as i64).map(|at| Losses {
             policy: both.double_value(&[at, 0]),
             value: both.double_value(&[at, 1]),
-            ..Losses::default()
         }));
     }
     losses

@@ -16,35 +16,6 @@ pub struct Sample {
     pub policy: Box<[(u16, f32)]>,
     /// Target chances of win, draw and loss for the side to move.
     pub wdl: [f32; 3],
-    /// What auxiliary heads learn; `None` where there are none.
-    pub auxiliary: Option<Box<AuxiliaryTargets>>,
-}
-
-/// What auxiliary heads learn of a position.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AuxiliaryTargets {
-    /// Plies to the end of the game or to a resignation: 1 or more.
-    pub plies_left: u32,
-    /// The policy target of the next ply: shares by action index in the view of who
-    /// plays it; empty after the last ply and where the next one teaches no policy.
-    pub reply: Box<[(u16, f32)]>,
-    /// Chances of win, draw and loss for the side to move that the searches of this
-    /// and the next plies say: TD(lambda) with [`SHORT_TERM`].
-    pub short_term: [f32; 3],
-}
-
-/// The lambda of the short-term value: what weighs in it is on average 5 plies away
-/// (the nearest of the three horizons, of about 6 turns, of "Short-term value and
-/// score targets" in KataGo's `docs/KataGoMethods.md`).
-pub const SHORT_TERM: f32 = 5.0 / 6.0;
-
-/// Which targets samples have.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Targets {
-    /// The lambda of the value target.
-    pub lambda: f32,
-    /// Whether they have those of auxiliary heads.
-    pub auxiliary: bool,
 }
 
 /// The samples of a shard, one for each ply that was searched in full, in the
@@ -59,11 +30,11 @@ pub struct Targets {
 ///
 /// # Errors
 /// A game that does not follow the rules.
-pub fn samples_of(shard: &Shard, targets: Targets) -> Result<Vec<Sample>, ReplayError> {
+pub fn samples_of(shard: &Shard, lambda: f32) -> Result<Vec<Sample>, ReplayError> {
     let drawn = drawn_share(shard);
     let mut samples = Vec::with_capacity(shard.ply_count());
     for game in 0..shard.game_count() {
-        samples.extend(samples_of_game(shard, game, drawn, targets)?);
+        samples.extend(samples_of_game(shard, game, drawn, lambda)?);
     }
     Ok(samples)
 }
@@ -76,23 +47,17 @@ pub(super) fn samples_of_game(
     shard: &Shard,
     game: usize,
     drawn: f32,
-    targets: Targets,
+    lambda: f32,
 ) -> Result<Vec<Sample>, ReplayError> {
     let mut plies = Vec::new();
     shard.for_each_ply(game, |ply| plies.push(Ply::new(&ply, drawn)))?;
-    let result = WhiteValue::of(shard.outcome(game));
-    if targets.auxiliary {
-        set_auxiliary_targets(&mut plies, result);
-    }
-    let values = returns(&plies, result, targets.lambda);
-    plies.iter_mut().zip(values).for_each(|(ply, value)| ply.sample.wdl = value);
+    set_targets(&mut plies, WhiteValue::of(shard.outcome(game)), lambda);
     let taught = plies.into_iter().filter(|ply| ply.kind == PlyKind::Full);
     Ok(taught.map(|ply| ply.sample).collect())
 }
 
-/// A ply of a game whose targets are being made.
+/// A ply of a game whose value target is being made.
 struct Ply {
-    /// With what the search said as its value target.
     sample: Sample,
     kind: PlyKind,
     proven: bool,
@@ -111,31 +76,16 @@ impl Ply {
             } else {
                 search_chances(ply.root_value, drawn)
             },
-            auxiliary: None,
         };
         Ply { sample, kind: ply.kind, proven: ply.proven }
     }
 }
 
-fn set_auxiliary_targets(plies: &mut [Ply], result: WhiteValue) {
-    let short_term = returns(plies, result, SHORT_TERM);
-    for (at, short_term) in short_term.into_iter().enumerate() {
-        let reply = plies.get(at + 1).map(|next| next.sample.policy.clone());
-        plies[at].sample.auxiliary = Some(Box::new(AuxiliaryTargets {
-            plies_left: (plies.len() - at) as u32,
-            reply: reply.unwrap_or_default(),
-            short_term,
-        }));
-    }
-}
-
-/// The returns of TD(lambda) of what the searches of a game said: of each ply the
-/// chances of win, draw and loss for the side to move.
-fn returns(plies: &[Ply], result: WhiteValue, lambda: f32) -> Vec<[f32; 3]> {
+/// Turns what the searches of a game said into targets.
+fn set_targets(plies: &mut [Ply], result: WhiteValue, lambda: f32) {
     // White's chances, as the later plies see them.
     let mut later = result_chances(result.for_mover(Side::White));
-    let mut returns = vec![[0.0; 3]; plies.len()];
-    for (of_ply, Ply { sample, kind, proven }) in returns.iter_mut().zip(plies).rev() {
+    for Ply { sample, kind, proven } in plies.iter_mut().rev() {
         let turn = sample.position.turn();
         let search = for_white(sample.wdl, turn);
         if *proven {
@@ -144,9 +94,8 @@ fn returns(plies: &[Ply], result: WhiteValue, lambda: f32) -> Vec<[f32; 3]> {
             // An action by lot had no search.
             later = std::array::from_fn(|i| lambda * later[i] + (1.0 - lambda) * search[i]);
         }
-        *of_ply = for_white(later, turn);
+        sample.wdl = for_white(later, turn);
     }
-    returns
 }
 
 /// Chances of the side to move as white's, or the other way round.

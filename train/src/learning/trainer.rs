@@ -1,21 +1,18 @@
 //! The network that is being trained, and its steps.
 
-use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use cyvasse_env::Rules;
 use cyvasse_models::optim::{Optimizer, OptimizerError};
-use cyvasse_models::{AuxiliaryHeads, ConfigError, Net, loss};
+use cyvasse_models::{ConfigError, Net, loss};
 use cyvasse_selfplay::replay::ReplayError;
 use cyvasse_selfplay::{Purpose, derive};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use tch::{Device, Kind, Tensor};
+use tch::{Device, Kind};
 use thiserror::Error;
 
-use super::auxiliary::AuxiliaryLosses;
 use super::batch::Batch;
 use super::config::TrainingConfig;
 use super::sample::Sample;
@@ -37,9 +34,7 @@ pub struct Trainer {
     pub net: Net,
     /// Its moving average, which plays and is saved to play with.
     pub average: Net,
-    /// Heads that are trained beside it and never play.
-    pub heads: Option<AuxiliaryHeads>,
-    /// The optimiser of the network and the heads.
+    /// Its optimiser.
     pub optimizer: Optimizer,
     /// What the last step could not learn from.
     pub failed: Option<Batch>,
@@ -54,38 +49,6 @@ pub struct Losses {
     pub policy: f64,
     /// Cross-entropy of win, draw and loss with their targets.
     pub value: f64,
-    /// Those of auxiliary heads; not measured in validation.
-    pub auxiliary: AuxiliaryLosses,
-}
-
-impl Losses {
-    /// The mean of so many of which these are the sums.
-    fn mean(self, count: f64) -> Losses {
-        Losses {
-            policy: self.policy / count,
-            value: self.value / count,
-            auxiliary: self.auxiliary.joined(self.auxiliary, |sum, _| sum / count),
-        }
-    }
-
-    fn plus(self, other: Losses) -> Losses {
-        Losses {
-            policy: self.policy + other.policy,
-            value: self.value + other.value,
-            auxiliary: self.auxiliary.joined(other.auxiliary, |one, other| one + other),
-        }
-    }
-}
-
-impl fmt::Display for Losses {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "policy {:.3}, value {:.3}", self.policy, self.value)?;
-        let auxiliary = self.auxiliary.known();
-        auxiliary.into_iter().try_for_each(|(name, loss)| {
-            let name = name.replace('_', " ");
-            write!(f, ", {name} {loss:.3}")
-        })
-    }
 }
 
 /// What a round of training is to be.
@@ -152,35 +115,20 @@ impl Trainer {
         let seed = derive(config.run.seed, Purpose::Weights, &[]);
         let net = Net::new(&config.net(), seed, device)?;
         let average = net.copy();
-        // Weights of their own: with or without heads, the network begins alike.
-        let seed = derive(config.run.seed, Purpose::Weights, &[1]);
-        let heads = config.auxiliary_heads();
-        let heads = heads.map(|heads| AuxiliaryHeads::new(&heads, seed, device)).transpose()?;
-        let weights = Trainer::weights(&net, heads.as_ref());
-        let optimizer = Optimizer::new(&config.training.optimizer, weights)?;
-        Ok(Trainer::new(net, average, heads, optimizer, config.training.clone(), rules.clone()))
+        let optimizer = Optimizer::new(&config.training.optimizer, net.trainable_variables())?;
+        Ok(Trainer::new(net, average, optimizer, config.training.clone(), rules.clone()))
     }
 
-    /// What the optimiser changes.
-    #[must_use]
-    pub fn weights(net: &Net, heads: Option<&AuxiliaryHeads>) -> BTreeMap<String, Tensor> {
-        let mut weights = net.trainable_variables();
-        weights.extend(heads.map(AuxiliaryHeads::trainable_variables).unwrap_or_default());
-        weights
-    }
-
-    /// A trainer that goes on from a network, its average, heads and an optimiser of
-    /// the [`Trainer::weights`].
+    /// A trainer that goes on from a network, its average and an optimiser.
     #[must_use]
     pub fn new(
         net: Net,
         average: Net,
-        heads: Option<AuxiliaryHeads>,
         optimizer: Optimizer,
         config: TrainingConfig,
         rules: Arc<Rules>,
     ) -> Trainer {
-        Trainer { net, average, heads, optimizer, failed: None, config, rules }
+        Trainer { net, average, optimizer, failed: None, config, rules }
     }
 
     /// Takes the steps of a round on samples drawn from the window, each
@@ -220,34 +168,26 @@ impl Trainer {
                 self.failed = result.is_err().then_some(batch);
                 let losses = result?;
                 after_step(losses);
-                sums = sums.plus(losses);
+                sums.policy += losses.policy;
+                sums.value += losses.value;
                 taken += 1;
             }
         }
-        Ok(sums.mean(taken.max(1) as f64))
+        let count = taken.max(1) as f64;
+        Ok(Losses { policy: sums.policy / count, value: sums.value / count })
     }
 
     /// Takes one step on a batch.
     ///
     /// # Errors
     /// Losses or gradients that are not finite or have exploded.
-    ///
-    /// # Panics
-    /// When there are heads and the batch has nothing for them.
     pub fn step(&mut self, batch: &Batch, run_share: f64) -> Result<Losses, Unsound> {
-        let (outputs, map) = self.net.forward_train_with_map(&batch.planes, self.config.precision);
+        let outputs = self.net.forward_train_in(&batch.planes, self.config.precision);
         let policy =
             loss::policy_loss(&outputs.policy, &batch.legal, &batch.policy).mean(Kind::Float);
         let value = loss::value_loss(&outputs.value, &batch.wdl).mean(Kind::Float);
-        let mut total = &policy + &value * self.config.value_weight;
-        let mut auxiliary = AuxiliaryLosses::default();
-        if let Some(heads) = &self.heads {
-            let targets = batch.auxiliary.as_ref().expect("targets for the heads");
-            let (weighted, losses) = targets.losses(&heads.forward_train(&map), &self.config);
-            total = weighted.into_iter().fold(total, |total, loss| total + loss);
-            auxiliary = losses;
-        }
-        let most = LARGEST_LOSS * (1.0 + self.config.value_weight + self.config.auxiliary_weight());
+        let total = &policy + &value * self.config.value_weight;
+        let most = LARGEST_LOSS * (1.0 + self.config.value_weight);
         self.sound("loss", total.double_value(&[]), most)?;
         self.optimizer.zero_grad();
         total.backward();
@@ -255,7 +195,7 @@ impl Trainer {
         self.sound("gradient's norm", norm, f64::MAX)?;
         self.optimizer.step(self.learning_rate(run_share));
         self.average.move_towards(&self.net, 1.0 - self.average_decay());
-        Ok(Losses { policy: policy.double_value(&[]), value: value.double_value(&[]), auxiliary })
+        Ok(Losses { policy: policy.double_value(&[]), value: value.double_value(&[]) })
     }
 
     fn sound(&self, what: &'static str, value: f64, most: f64) -> Result<(), Unsound> {

@@ -23,7 +23,7 @@ use rayon::prelude::*;
 
 use super::config::TrainingConfig;
 use super::held_out::HeldOut;
-use super::sample::{Sample, Targets, drawn_share, samples_of_game};
+use super::sample::{Sample, drawn_share, samples_of_game};
 
 /// How many of the newest positions are learned from.
 ///
@@ -61,7 +61,7 @@ pub struct Window {
     size: WindowSize,
     rules: Arc<Rules>,
     held_out: HeldOut,
-    targets: Targets,
+    lambda: f32,
     /// Share of the draws that go by surprise, 0 to 1.
     surprise: f64,
     /// Bytes of shards that may stay in memory between draws.
@@ -113,7 +113,7 @@ impl Window {
             size: config.window_size(),
             rules,
             held_out,
-            targets: config.targets(),
+            lambda: config.value_lambda,
             surprise: config.policy_surprise,
             most_kept: config.window_memory_mb as usize * 1_000_000,
             shards: VecDeque::new(),
@@ -207,13 +207,13 @@ impl Window {
 
     /// Reads positions of a shard, ordered by their places in it.
     fn read(&mut self, index: usize, draws: &[Draw]) -> Result<Vec<(usize, Sample)>, ReplayError> {
-        let targets = self.targets;
+        let lambda = self.lambda;
         if let Some(opened) = &self.shards[index].kept {
-            return opened.read(draws, targets);
+            return opened.read(draws, lambda);
         }
         let shard = Shard::open(&self.shards[index].path, &self.rules)?;
         let opened = self.opened(shard);
-        let samples = opened.read(draws, targets);
+        let samples = opened.read(draws, lambda);
         self.keep(index, opened);
         samples
     }
@@ -283,11 +283,11 @@ impl Opened {
         self.before.partition_point(|&before| u64::from(before) <= draw.place) - 1
     }
 
-    fn read(&self, draws: &[Draw], targets: Targets) -> Result<Vec<(usize, Sample)>, ReplayError> {
+    fn read(&self, draws: &[Draw], lambda: f32) -> Result<Vec<(usize, Sample)>, ReplayError> {
         let draws: Vec<Draw> = draws.iter().map(|draw| self.drawn(draw)).collect();
         let games: Vec<&[Draw]> =
             draws.chunk_by(|one, other| self.game(one) == self.game(other)).collect();
-        let read = |draws: &[Draw]| self.read_game(self.game(&draws[0]), draws, targets);
+        let read = |draws: &[Draw]| self.read_game(self.game(&draws[0]), draws, lambda);
         let samples: Vec<_> = games.into_par_iter().map(read).collect::<Result<_, _>>()?;
         Ok(samples.into_iter().flatten().collect())
     }
@@ -297,9 +297,9 @@ impl Opened {
         &self,
         game: usize,
         draws: &[Draw],
-        targets: Targets,
+        lambda: f32,
     ) -> Result<Vec<(usize, Sample)>, ReplayError> {
-        let samples = samples_of_game(&self.shard, game, self.drawn, targets)?;
+        let samples = samples_of_game(&self.shard, game, self.drawn, lambda)?;
         let sample = |draw: &Draw| {
             let place = draw.place - u64::from(self.before[game]);
             (draw.slot, samples[place as usize].clone())

@@ -102,11 +102,16 @@ fn take_steps(
     let losses = run.trainer.train(&mut run.data.window, plan, |losses| {
         step += 1;
         let rate = step as f64 * batch_size / stage.seconds().max(1e-9);
-        stage.update(step, &format!("{losses}, {rate:.0} samples/s"));
+        let Losses { policy, value } = losses;
+        let detail = format!("policy {policy:.3}, value {value:.3}, {rate:.0} samples/s");
+        stage.update(step, &detail);
     })?;
     if !run.stopped() {
         let seconds = stage.seconds();
-        stage.finish(&format!("round {round}: {step} steps in {seconds:.0} s, loss: {losses}"));
+        stage.finish(&format!(
+            "round {round}: {step} steps in {seconds:.0} s, loss: policy {:.3}, value {:.3}",
+            losses.policy, losses.value
+        ));
     }
     Ok(losses)
 }
@@ -115,9 +120,15 @@ fn take_steps(
 fn give_up(run: &Run<'_>, unsound: Unsound) -> anyhow::Error {
     let Some(batch) = &run.trainer.failed else { return unsound.into() };
     let path = run.dir.file(&format!("failed-batch-{:06}.safetensors", unsound.step));
+    let tensors = [
+        ("planes", &batch.planes),
+        ("legal", &batch.legal),
+        ("policy", &batch.policy),
+        ("wdl", &batch.wdl),
+    ];
     let file = TensorFile {
         metadata: [("failure".to_string(), unsound.to_string())].into(),
-        tensors: batch.tensors(),
+        tensors: tensors.map(|(name, tensor)| (name.to_string(), tensor.shallow_clone())).into(),
     };
     let saved = file.save(&path).with_context(|| unsound.to_string());
     match saved {

@@ -56,7 +56,6 @@ pub(super) fn write(
         "played_on_wrong": played_on.wrong,
         "policy_loss": learned.losses.map(|losses| losses.policy),
         "value_loss": learned.losses.map(|losses| losses.value),
-        "auxiliary_losses": learned.losses.map(|losses| losses.auxiliary.to_json()),
         "held_out": learned.to_json(),
         "duplicates": learned.duplicates,
         "seconds": time.as_secs_f64(),

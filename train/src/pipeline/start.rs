@@ -11,7 +11,7 @@ use anyhow::{anyhow, bail};
 use cyvasse_env::Rules;
 use cyvasse_models::checkpoint::{self, CheckpointError};
 use cyvasse_models::optim::Optimizer;
-use cyvasse_models::{AuxiliaryHeads, Net, TensorFileError};
+use cyvasse_models::{Net, TensorFileError};
 use cyvasse_selfplay::play::{Resignation, SelfPlay};
 use rayon::ThreadPoolBuilder;
 use tch::Device;
@@ -23,7 +23,7 @@ use super::inbox::Inbox;
 use super::progress::Reporter;
 use super::run_dir::RunDir;
 use super::sealed::SealedError;
-use super::state::{HEADS, State};
+use super::state::State;
 use super::train::{Run, RunOptions};
 use super::{metrics, setups};
 use crate::checkpoints::{PLAY_NET, made_for};
@@ -183,24 +183,13 @@ fn load(config: &Config, rules: &Arc<Rules>, dir: &RunDir, round: u32) -> anyhow
     let device = device::find(config.run.device)?;
     let (average, of_average) = play_net(&dir.checkpoint(round), rules, device)?;
     let (net, of_net) = play_net(&dir.state(round), rules, device)?;
-    let state = dir.state(round);
-    let (heads, of_heads) = match config.auxiliary_heads() {
-        Some(_) => {
-            let saved = checkpoint::load(&state.join(HEADS), &made_for(rules), device)?;
-            let (heads, header): (AuxiliaryHeads, _) = saved;
-            (Some(heads), Some((state.join(HEADS), header.step)))
-        }
-        None => (None, None),
-    };
     let saved_optimizer = optimizer;
-    let weights = Trainer::weights(&net, heads.as_ref());
-    let mut optimizer = Optimizer::new(&config.training.optimizer, weights)?;
+    let mut optimizer = Optimizer::new(&config.training.optimizer, net.trainable_variables())?;
     optimizer.restore(&saved_optimizer)?;
     let expected = optimizer.steps();
-    let average_file = dir.checkpoint(round).join(PLAY_NET);
-    let nets = [(average_file, of_average), (state.join(PLAY_NET), of_net)];
-    for (path, found) in nets.into_iter().chain(of_heads) {
+    for (folder, found) in [(dir.checkpoint(round), of_average), (dir.state(round), of_net)] {
         if found != expected {
+            let path = folder.join(PLAY_NET);
             bail!("{} is of step {found}, the run's state of step {expected}", path.display());
         }
     }
@@ -214,8 +203,7 @@ fn load(config: &Config, rules: &Arc<Rules>, dir: &RunDir, round: u32) -> anyhow
     let champion = gate::resume(&config.gate, dir, round, |best| {
         play_net(&dir.checkpoint(best), rules, device)
     })?;
-    let training = config.training.clone();
-    let trainer = Trainer::new(net, average, heads, optimizer, training, rules.clone());
+    let trainer = Trainer::new(net, average, optimizer, config.training.clone(), rules.clone());
     Ok(Saved { round, trainer, selfplay, champion, setups, shards, lost, oldest, taken })
 }
 

@@ -34,9 +34,6 @@ pub(super) struct State {
 const OPTIMIZER: &str = "optimizer.safetensors";
 const PLAY: &str = "play.json";
 
-/// The file of the auxiliary heads within a state; absent where there are none.
-pub(super) const HEADS: &str = "heads.safetensors";
-
 impl State {
     /// Writes the state into a folder.
     pub(super) fn save(&self, folder: &Path) -> anyhow::Result<()> {

@@ -18,7 +18,7 @@ use super::inbox::{self, Inbox};
 use super::progress::Reporter;
 use super::progress_file::WorkEnd;
 use super::run_dir::RunDir;
-use super::state::{HEADS, State};
+use super::state::State;
 use super::{finale, games, learning, metrics, setups, start};
 use crate::checkpoints::{PLAY_NET, made_for};
 use crate::config::Config;
@@ -175,9 +175,6 @@ impl Run<'_> {
                 &made_for(&self.rules),
                 step,
             )?;
-            if let Some(heads) = &self.trainer.heads {
-                checkpoint::save(&folder.join(HEADS), heads, &made_for(&self.rules), step)?;
-            }
             gate::save(self, folder)?;
             setups::save_state(self, folder)
         })?;

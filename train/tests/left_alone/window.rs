@@ -7,7 +7,7 @@ use cyvasse_selfplay::replay::{Shard, ShardHeader, write_shard};
 use cyvasse_selfplay::{GameId, GameRecord, MoverValue, PlyKind, PlyRecord, SetupSource};
 use cyvasse_train::config::Config;
 use cyvasse_train::learning::{
-    Duplicates, HeldOut, Sample, Targets, TrainingConfig, Window, WindowSize, samples_of,
+    Duplicates, HeldOut, Sample, TrainingConfig, Window, WindowSize, samples_of,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -85,7 +85,7 @@ fn positions_are_looked_up_on_the_disk_as_they_stand_there() {
         kept_out += out.len();
         // A shard of its own with the games that are not held out.
         let plain = shard(&folder, &rules, 100 + number, &used);
-        let samples = samples_of(&plain, training.targets()).unwrap();
+        let samples = samples_of(&plain, training.value_lambda).unwrap();
         let added = window.add(shard(&folder, &rules, number, &games));
         assert_eq!(added, samples.len() as u64);
         expected.extend(samples);
@@ -135,7 +135,7 @@ fn surprising_positions_are_looked_up_more_often() {
             plies.iter().filter(|ply| ply.kind == PlyKind::Full).map(|ply| ply.surprise).collect();
         let mean = surprises.iter().sum::<f32>() / surprises.len() as f32;
         let plain = shard(&folder, &rules, 100 + number, &used);
-        let samples = samples_of(&plain, Targets { lambda: 1.0, auxiliary: false }).unwrap();
+        let samples = samples_of(&plain, 1.0).unwrap();
         assert_eq!(samples.len(), surprises.len());
         for (sample, surprise) in samples.iter().zip(surprises) {
             let count = windows[0].iter().filter(|one| **one == told(sample)).count() as f32;

@@ -92,9 +92,6 @@ pub(crate) fn with_everything(folder: &Path, changes: &[(&str, &str)]) -> PathBu
         ("share = 0.0              # share of games that do", "share = 0.5"),
         ("false_positives = 0.0", "false_positives = 0.5"),
         ("played_on = 0.1", "played_on = 0.5"),
-        ("moves_left_weight = 0.0", "moves_left_weight = 0.1"),
-        ("reply_weight = 0.0", "reply_weight = 0.15"),
-        ("short_term_weight = 0.0", "short_term_weight = 0.5"),
         ("kind = \"off\" ", &gate(-400.0, -300.0)),
     ];
     toy_config(folder, &[&fixed, changes].concat())
