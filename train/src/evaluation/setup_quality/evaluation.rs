@@ -124,7 +124,7 @@ impl SetupEvaluation<'_> {
     /// Does all of it.
     ///
     /// # Errors
-    /// A failure of a network; [`Stopped`] where the pilots' flag was set before
+    /// A failure of a network; [`Stopped`](super::Stopped) where the pilots' flag was set before
     /// all was done.
     pub fn run(mut self) -> anyhow::Result<SetupReport> {
         let space = SetupSpace::new(&self.rules);
