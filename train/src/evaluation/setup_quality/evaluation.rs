@@ -30,7 +30,7 @@ pub struct SetupEvaluationPlan {
     pub samples: u32,
     /// Setups that climbs for best answers start from.
     pub climb_starts: u32,
-    /// Changes that are tried at each.
+    /// Changes that are tried at each, with so many opponents; more with fewer.
     pub climb_steps: u32,
     /// Opponents that climbs are valued against, half of them for each seat.
     pub climb_opponents: u32,
