@@ -3,7 +3,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use cyvasse_env::{DrawRules, Position, Rules, Setup, SetupSpace, Shots, Side, Tile, Unit};
+use cyvasse_env::{DrawRules, Position, Rules, Setup, SetupSpace, Shots, Side, Square, Tile, Unit};
 use cyvasse_models::SetupNet;
 use cyvasse_models::optim::{Optimizer, OptimizerConfig};
 use cyvasse_selfplay::{EvaluatorError, MoverValue, Wdl, WhiteValue};
@@ -160,7 +160,7 @@ fn config() -> LearnedSetups {
         entropy_floor: 0.0,
         gradient_norm: 5.0,
         average_decay: 0.97,
-        network: SetupNetworkConfig { width: 16, blocks: 0 },
+        network: SetupNetworkConfig { width: 16, blocks: 0, mirror: false },
         shares: SourceShares { uniform: 0.0, current: 0.5, past: 0.5, fixed: 0.0 },
         optimizer: OptimizerConfig::AdamW {
             beta1: 0.9,
@@ -319,6 +319,35 @@ fn samples_and_past_networks_teach_setups_that_are_harder_to_exploit() {
     let after = payoffs.exploitability(&mixtures(&net));
     // Samples are noisy and the entropy bonus pulls towards the uniform: it is no
     // equilibrium yet, but a clear step towards one.
+    assert!(after < 0.8 * before, "exploitability {after}, of uniform setups {before}");
+}
+
+#[test]
+fn who_mirrors_never_tells_a_flank() {
+    let mut payoffs = Payoffs::new(&duel());
+    // Nothing keeps this one from always building what it finds best.
+    let greedy = LearnedSetups {
+        network: SetupNetworkConfig { mirror: true, ..config().network },
+        entropy_bonus: 0.0,
+        final_entropy_bonus: 0.0,
+        kl_weight: 0.0,
+        learning_rate: 0.05,
+        ..config()
+    };
+    let net = learn(greedy, 40, &mut payoffs);
+    for (mixture, found) in mixtures(&net).iter().zip(diversity(&net)) {
+        for (square, share) in mixture.iter().enumerate() {
+            let image = Square::new(square).mirror().index();
+            assert!((share - mixture[image]).abs() < 1e-6, "{mixture:?}");
+        }
+        assert!(found.hides_the_king(), "{found:?}");
+    }
+
+    let uniform = vec![1.0 / SETUPS as f64; SETUPS];
+    let before = payoffs.exploitability(&[uniform.clone(), uniform]);
+    let network = SetupNetworkConfig { mirror: true, ..config().network };
+    let net = learn(LearnedSetups { network, ..config() }, 60, &mut payoffs);
+    let after = payoffs.exploitability(&mixtures(&net));
     assert!(after < 0.8 * before, "exploitability {after}, of uniform setups {before}");
 }
 

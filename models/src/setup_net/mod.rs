@@ -9,6 +9,11 @@
 //! are 0 samples all legal setups uniformly, under any rules.
 //!
 //! Nothing of the opponent's half is ever an input: there is no place for it.
+//!
+//! The game is the same in the mirror, so a homeland may be mirrored left to right by
+//! the toss of a coin once it is built ([`SetupNetConfig::mirror`]). Whoever faces it
+//! can then be no surer of a flank than that, whatever the network has learned, and
+//! it has one flank to learn where there would be two.
 
 mod batch;
 mod sample;
@@ -53,6 +58,10 @@ pub struct SetupNetConfig {
     pub width: usize,
     /// Residual blocks of two linear layers each.
     pub blocks: usize,
+    /// Whether a homeland is mirrored left to right in half of the cases, once it is
+    /// built. Networks that were saved before there was a choice are not.
+    #[serde(default)]
+    pub mirror: bool,
 }
 
 impl SetupNetConfig {
@@ -181,7 +190,8 @@ impl SetupNet {
     }
 
     /// Log-probabilities f32 `[64, N, 11]` of each token after each prefix of the
-    /// batch's setups, with gradients; very negative where a token is not legal.
+    /// batch's setups, with gradients; very negative where a token is not legal. They
+    /// are those of building, before any mirroring.
     pub fn log_probabilities(&self, batch: &SetupBatch) -> Tensor {
         let outputs = self.outputs(&batch.features, 0);
         (outputs + &batch.base).log_softmax(-1, Kind::Float)

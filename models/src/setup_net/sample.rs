@@ -66,13 +66,29 @@ impl SetupNet {
         std::iter::from_fn(move || {
             let chunk = CHUNK.min(left);
             left -= chunk;
-            let draw = |probabilities: &[f64]| draw(probabilities, rng.random());
-            (chunk > 0).then(|| self.fill_in(space, seat, chunk, draw))
+            (chunk > 0).then(|| self.sample_chunk(space, seat, chunk, &mut rng))
         })
     }
 
+    fn sample_chunk(
+        &self,
+        space: &SetupSpace,
+        seat: Side,
+        count: usize,
+        rng: &mut ChaCha8Rng,
+    ) -> Result<Vec<SampledSetup>, SetupNetError> {
+        let built = self.fill_in(space, seat, count, |shares| draw(shares, rng.random()))?;
+        let mut sampled = self.in_either_orientation(space, seat, built)?;
+        if self.config.mirror {
+            for sampled in sampled.iter_mut().filter(|_| rng.random()) {
+                sampled.setup = sampled.setup.mirror();
+            }
+        }
+        Ok(sampled)
+    }
+
     /// The setup that comes of the likeliest token at each step: one of the
-    /// likeliest setups.
+    /// likeliest setups. Of a network that mirrors, its mirror image is as likely.
     ///
     /// # Errors
     /// Outputs that are not finite.
@@ -81,7 +97,8 @@ impl SetupNet {
             let order = |a: &usize, b: &usize| probabilities[*a].total_cmp(&probabilities[*b]);
             (0..probabilities.len()).max_by(order).unwrap_or(0)
         };
-        Ok(self.fill_in(space, seat, 1, likeliest)?[0])
+        let built = self.fill_in(space, seat, 1, likeliest)?;
+        Ok(self.in_either_orientation(space, seat, built)?[0])
     }
 
     /// The exact log-probabilities of setups for a seat, in nats.
@@ -89,6 +106,67 @@ impl SetupNet {
     /// # Errors
     /// A setup that is not legal in `space`.
     pub fn score(
+        &self,
+        space: &SetupSpace,
+        seat: Side,
+        setups: &[Setup],
+    ) -> Result<Vec<f64>, SetupNetError> {
+        let built = self.score_building(space, seat, setups)?;
+        if !self.config.mirror {
+            return Ok(built);
+        }
+        let mirrored = self.score_building(space, seat, &mirrored(setups))?;
+        Ok(built.into_iter().zip(mirrored).map(|(one, other)| ln_mean_exp(one, other)).collect())
+    }
+
+    /// How the network built setups that it sampled for a seat: each as it is or
+    /// mirrored, drawn by the probabilities of the two, for a coin was tossed since.
+    /// This is what it is to learn from. They stay as they are for one that does not
+    /// mirror.
+    ///
+    /// # Errors
+    /// A setup that is not legal in `space`.
+    pub fn as_built(
+        &self,
+        space: &SetupSpace,
+        seat: Side,
+        setups: &[Setup],
+        rng: &mut ChaCha8Rng,
+    ) -> Result<Vec<Setup>, SetupNetError> {
+        if !self.config.mirror {
+            return Ok(setups.to_vec());
+        }
+        let mirrored = mirrored(setups);
+        let scores = self.score_building(space, seat, setups)?;
+        let mirrored_scores = self.score_building(space, seat, &mirrored)?;
+        let pairs = setups.iter().zip(mirrored).zip(scores.into_iter().zip(mirrored_scores));
+        let choose = |((&setup, mirrored), (score, mirrored_score)): ((&Setup, Setup), _)| {
+            let of_setup = 1.0 / (1.0 + f64::exp(mirrored_score - score));
+            if rng.random::<f64>() < of_setup { setup } else { mirrored }
+        };
+        Ok(pairs.map(choose).collect())
+    }
+
+    /// Setups as they were built, with the log-probabilities that they have where any
+    /// mirroring is reckoned with.
+    fn in_either_orientation(
+        &self,
+        space: &SetupSpace,
+        seat: Side,
+        mut built: Vec<SampledSetup>,
+    ) -> Result<Vec<SampledSetup>, SetupNetError> {
+        if self.config.mirror {
+            let mirrored: Vec<Setup> = built.iter().map(|one| one.setup.mirror()).collect();
+            let scores = self.score_building(space, seat, &mirrored)?;
+            for (sampled, mirrored) in built.iter_mut().zip(scores) {
+                sampled.log_probability = ln_mean_exp(sampled.log_probability, mirrored);
+            }
+        }
+        Ok(built)
+    }
+
+    /// The log-probabilities with which the network builds setups in this orientation.
+    fn score_building(
         &self,
         space: &SetupSpace,
         seat: Side,
@@ -155,6 +233,16 @@ impl SetupNet {
         let outputs = tch::no_grad(|| self.outputs(&features, step as i64));
         Vec::try_from(outputs.flatten(0, -1)).expect("a vector of f32")
     }
+}
+
+fn mirrored(setups: &[Setup]) -> Vec<Setup> {
+    setups.iter().map(Setup::mirror).collect()
+}
+
+/// The logarithm of the mean of two numbers that are given by their logarithms.
+fn ln_mean_exp(one: f64, other: f64) -> f64 {
+    let (high, low) = (one.max(other), one.min(other));
+    high + (low - high).exp().ln_1p() - std::f64::consts::LN_2
 }
 
 /// The probabilities of the next token; exactly 0 where it is not legal.

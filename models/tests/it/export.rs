@@ -19,7 +19,8 @@ fn net() -> Net {
 }
 
 fn setup_net() -> SetupNet {
-    let config = SetupNetConfig { encoding: SETUP_ENCODING_VERSION, width: 12, blocks: 2 };
+    let config =
+        SetupNetConfig { encoding: SETUP_ENCODING_VERSION, width: 12, blocks: 2, mirror: true };
     let net = SetupNet::new(&config, 1, Device::Cpu).unwrap();
     tch::no_grad(|| {
         for (seed, mut tensor) in net.variables().into_values().enumerate() {

@@ -17,7 +17,7 @@ use tch::{Device, Kind};
 use crate::common::noise;
 
 fn config() -> SetupNetConfig {
-    SetupNetConfig { encoding: SETUP_ENCODING_VERSION, width: 16, blocks: 1 }
+    SetupNetConfig { encoding: SETUP_ENCODING_VERSION, width: 16, blocks: 1, mirror: false }
 }
 
 /// A network whose outputs are far from 0.
@@ -29,6 +29,14 @@ fn wild_net(seed: u64) -> SetupNet {
         }
     });
     net
+}
+
+/// The same that mirrors what it builds.
+fn mirroring(net: &SetupNet) -> SetupNet {
+    let config = SetupNetConfig { mirror: true, ..net.config().clone() };
+    let mirroring = SetupNet::new(&config, 0, Device::Cpu).unwrap();
+    mirroring.move_towards(net, 1.0);
+    mirroring
 }
 
 /// The default rules with other counts of tiles and units.
@@ -49,26 +57,36 @@ fn king_only() -> SetupSpace {
     SetupSpace::new(&rules([0, 32, 0, 0, 1], [0; 9]))
 }
 
+/// These setups, by the king's square.
+fn kings() -> Vec<Setup> {
+    let king_on = |square: usize| {
+        let mut units = [None; 32];
+        units[square] = Some(Unit::King);
+        Setup::new([Tile::Water; 32], units)
+    };
+    (0..32).map(king_on).collect()
+}
+
 #[test]
 fn a_new_network_is_exactly_uniform() {
     let net = SetupNet::new(&config(), 1, Device::Cpu).unwrap();
     let space = SetupSpace::new(&Rules::iron_throne());
-    for sampled in net.sample(&space, Side::White, 20, 3).unwrap() {
-        assert!((sampled.log_probability + space.log_count()).abs() < 1e-4);
+    for net in [mirroring(&net), net] {
+        for sampled in net.sample(&space, Side::White, 20, 3).unwrap() {
+            assert!((sampled.log_probability + space.log_count()).abs() < 1e-4);
+        }
     }
 }
 
 #[test]
 fn probabilities_of_all_setups_add_up_to_one_and_are_those_of_sampling() {
-    let space = king_only();
     let net = wild_net(4);
-    let all: Vec<Setup> = (0..32)
-        .map(|square| {
-            let mut units = [None; 32];
-            units[square] = Some(Unit::King);
-            Setup::new([Tile::Water; 32], units)
-        })
-        .collect();
+    is_a_distribution(&mirroring(&net));
+    is_a_distribution(&net);
+}
+
+fn is_a_distribution(net: &SetupNet) {
+    let (space, all) = (king_only(), kings());
     for seat in Side::ALL {
         let scores = net.score(&space, seat, &all).unwrap();
         let sum: f64 = scores.iter().map(|score| score.exp()).sum();
@@ -93,9 +111,52 @@ fn probabilities_of_all_setups_add_up_to_one_and_are_those_of_sampling() {
 }
 
 #[test]
+fn a_mirroring_network_is_as_likely_to_build_either_way() {
+    let (space, all, net) = (king_only(), kings(), wild_net(4));
+    let images: Vec<Setup> = all.iter().map(Setup::mirror).collect();
+    for seat in Side::ALL {
+        let either = mirroring(&net).score(&space, seat, &all).unwrap();
+        assert_eq!(either, mirroring(&net).score(&space, seat, &images).unwrap());
+        let [one, other] = [&all, &images].map(|of| net.score(&space, seat, of).unwrap());
+        assert!(one.iter().zip(&other).any(|(a, b)| (a - b).abs() > 0.1), "no side is liked more");
+        for (either, (one, other)) in either.iter().zip(one.iter().zip(&other)) {
+            assert!((either.exp() - (one.exp() + other.exp()) / 2.0).abs() < 1e-6);
+        }
+    }
+}
+
+#[test]
+fn how_samples_were_built_is_told_by_how_the_network_builds() {
+    let (space, net, count) = (king_only(), wild_net(4), 4000);
+    let sampled = mirroring(&net).sample(&space, Side::White, count, 9).unwrap();
+    let sampled: Vec<Setup> = sampled.iter().map(|sampled| sampled.setup).collect();
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    let built = mirroring(&net).as_built(&space, Side::White, &sampled, &mut rng).unwrap();
+    assert!(sampled.iter().zip(&built).all(|(a, b)| a == b || a.mirror() == *b));
+    let shares = net.score(&space, Side::White, &kings()).unwrap();
+    for (setup, share) in kings().iter().zip(shares) {
+        let expected = share.exp() * count as f64;
+        let found = built.iter().filter(|built| *built == setup).count() as f64;
+        assert!((found - expected).abs() < 5.0 * expected.sqrt() + 3.0, "{found} {expected}");
+    }
+    assert_eq!(net.as_built(&space, Side::White, &sampled, &mut rng).unwrap(), sampled);
+}
+
+#[test]
+fn networks_from_before_mirroring_do_not_mirror() {
+    let saved = r#"{"encoding": 1, "width": 16, "blocks": 1}"#;
+    assert_eq!(serde_json::from_str::<SetupNetConfig>(saved).unwrap(), config());
+}
+
+#[test]
 fn sampling_tells_the_score() {
-    let space = SetupSpace::new(&Rules::iron_throne());
     let net = wild_net(7);
+    samples_have_their_scores(&mirroring(&net));
+    samples_have_their_scores(&net);
+}
+
+fn samples_have_their_scores(net: &SetupNet) {
+    let space = SetupSpace::new(&Rules::iron_throne());
     let sampled = net.sample(&space, Side::Black, 300, 5).unwrap();
     assert_eq!(sampled, net.sample(&space, Side::Black, 300, 5).unwrap());
     let setups: Vec<Setup> = sampled.iter().map(|sampled| sampled.setup).collect();

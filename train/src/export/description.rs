@@ -169,6 +169,7 @@ fn setup(config: &cyvasse_models::SetupNetConfig) -> Value {
             "A setup is 64 tokens: a tile for each square of the homeland in the order of `squares`, then a unit or none for each in the same order. The network is asked once a step.",
             "Squares are in the builder's own view: a1 is in the corner of its back rank; for black flip the ranks (a1 becomes a8).",
             "probability of a token = softmax over the legal tokens of logit + ln(uniform probability). Sample it; taking the likeliest token each time gives one setup that can be read and answered.",
+            "If `architecture` says \"mirror\": true, toss a coin when the setup is whole: heads, mirror it left to right (a and h, b and g, c and f, d and e change places). The network learned with it.",
             "Legal are the tokens that some legal setup continues with; the uniform probability is the share of all legal setups with the prefix that go on with the token. `cyvasse setup sample` samples whole setups for programs that do not want to compute them.",
         ],
         "squares": scan,

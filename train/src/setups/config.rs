@@ -86,6 +86,8 @@ pub struct SetupNetworkConfig {
     pub width: usize,
     /// Residual blocks.
     pub blocks: usize,
+    /// Whether a homeland is mirrored by the toss of a coin once it is built.
+    pub mirror: bool,
 }
 
 /// Shares of the sources of setups.
@@ -106,8 +108,8 @@ impl LearnedSetups {
     /// The architecture of the setup network.
     #[must_use]
     pub fn net(&self) -> SetupNetConfig {
-        let SetupNetworkConfig { width, blocks } = self.network;
-        SetupNetConfig { encoding: SETUP_ENCODING_VERSION, width, blocks }
+        let SetupNetworkConfig { width, blocks, mirror } = self.network;
+        SetupNetConfig { encoding: SETUP_ENCODING_VERSION, width, blocks, mirror }
     }
 
     /// The bounds of the section in a run of so many rounds.

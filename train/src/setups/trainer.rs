@@ -19,7 +19,7 @@
 
 use cyvasse_env::{Setup, SetupBuilder, SetupSpace, Side};
 use cyvasse_models::optim::Optimizer;
-use cyvasse_models::{SetupBatch, SetupNet};
+use cyvasse_models::{SetupBatch, SetupNet, SetupNetError};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -97,6 +97,9 @@ pub enum SetupTrainingError {
     /// A setup that is not legal.
     #[error(transparent)]
     Illegal(#[from] cyvasse_env::IllegalToken),
+    /// The network's answer cannot be used.
+    #[error(transparent)]
+    Net(#[from] SetupNetError),
 }
 
 /// What the steps of a round refer to: the policy as it was before.
@@ -138,10 +141,11 @@ impl SetupTrainer {
         if lessons.is_empty() {
             return Ok(None);
         }
+        let mut rng = ChaCha8Rng::seed_from_u64(round.seed);
+        let lessons = &self.as_built(space, lessons, &mut rng)?[..];
         let mut losses = self.before(space, lessons, round);
         let old = self.look_back(space, lessons, &losses)?;
         let mut order: Vec<usize> = (0..lessons.len()).collect();
-        let mut rng = ChaCha8Rng::seed_from_u64(round.seed);
         let (mut taught, all) = (0, u64::from(self.config.epochs) * lessons.len() as u64);
         for _ in 0..self.config.epochs {
             order.shuffle(&mut rng);
@@ -159,6 +163,24 @@ impl SetupTrainer {
             }
         }
         Ok(Some(losses))
+    }
+
+    /// The lessons with the setups as the network built them, whose tokens it chose.
+    fn as_built(
+        &self,
+        space: &SetupSpace,
+        lessons: &[Lesson],
+        rng: &mut ChaCha8Rng,
+    ) -> Result<Vec<Lesson>, SetupNetError> {
+        let mut built = lessons.to_vec();
+        for seat in Side::ALL {
+            let mut own: Vec<&mut Lesson> =
+                built.iter_mut().filter(|lesson| lesson.seat == seat).collect();
+            let setups: Vec<Setup> = own.iter().map(|lesson| lesson.setup).collect();
+            let setups = self.net.as_built(space, seat, &setups, rng)?;
+            own.iter_mut().zip(setups).for_each(|(lesson, setup)| lesson.setup = setup);
+        }
+        Ok(built)
     }
 
     /// What is known before the first step.

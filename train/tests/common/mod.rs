@@ -20,7 +20,8 @@ use tempfile::TempDir;
 
 /// A setup network that has learned nothing.
 pub(crate) fn untrained_setup_net() -> SetupNet {
-    let config = SetupNetConfig { encoding: SETUP_ENCODING_VERSION, width: 8, blocks: 1 };
+    let config =
+        SetupNetConfig { encoding: SETUP_ENCODING_VERSION, width: 8, blocks: 1, mirror: true };
     SetupNet::new(&config, 1, Device::Cpu).unwrap()
 }
 
