@@ -53,6 +53,13 @@ struct Arguments {
     /// Use the games of the newest K rounds only
     #[arg(long, value_name = "K")]
     last_rounds: Option<usize>,
+    /// Judge by held-out games of the newest K of these rounds only
+    #[arg(long, value_name = "K")]
+    judged_rounds: Option<usize>,
+    /// Let the games come as they came in the run, into the window of each config, whose
+    /// `window_` keys count then; without it, all are there from the first step on
+    #[arg(long)]
+    as_played: bool,
     /// Trainings at the same time
     #[arg(long, value_name = "N", default_value_t = 1)]
     jobs: usize,
@@ -120,7 +127,8 @@ impl Lab {
         let shards = shards_of(&arguments.run, arguments.last_rounds)?;
         let held_out = HeldOut { share: first.held_out_games, seed: arguments.seed };
         let (mut games, mut results) = (Vec::new(), Vec::new());
-        for path in &shards {
+        let judged = arguments.judged_rounds.unwrap_or(usize::MAX);
+        for path in &shards[shards.len().saturating_sub(judged)..] {
             let shard = Shard::open(path, &rules)?;
             games.extend(held_out.samples_of(&shard, first.value_lambda)?);
             results.extend(held_out.samples_of(&shard, 1.0)?);
@@ -191,19 +199,19 @@ impl Lab {
     fn train(&self, config: &Config) -> anyhow::Result<(Net, Losses)> {
         let device = device::find(config.run.device)?;
         let mut trainer = Trainer::untrained(config, &self.rules, device)?;
-        let everything = TrainingConfig {
-            window_positions: u32::MAX,
-            window_growth: 0.0,
-            ..config.training.clone()
-        };
-        let mut window = Window::new(&everything, self.held_out, self.rules.clone());
-        for path in &self.shards {
-            window.add(Shard::open(path, &self.rules)?);
+        let mut settings = config.training.clone();
+        if !self.arguments.as_played {
+            (settings.window_positions, settings.window_growth) = (u32::MAX, 0.0);
         }
-        ensure!(!window.is_empty(), "there is nothing to learn from");
+        let mut window = Window::new(&settings, self.held_out, self.rules.clone());
+        let mut to_come = self.shards.iter();
         let (steps, stop) = (self.arguments.steps, AtomicBool::new(false));
         let mut losses = Losses::default();
         for part in 0..PARTS {
+            for path in to_come.by_ref().take(self.new_shards(part)) {
+                window.add(Shard::open(path, &self.rules)?);
+            }
+            ensure!(!window.is_empty(), "there is nothing to learn from");
             let round = TrainingRound {
                 steps: (part + 1) * steps / PARTS - part * steps / PARTS,
                 run_share: part as f64 / (PARTS - 1) as f64,
@@ -213,6 +221,15 @@ impl Lab {
             losses = trainer.train(&mut window, round, |_| ())?;
         }
         Ok((trainer.average, losses))
+    }
+
+    /// How many shards come before a part of the training.
+    fn new_shards(&self, part: u64) -> usize {
+        if !self.arguments.as_played {
+            return self.shards.len();
+        }
+        let by = |part: u64| (part as usize * self.shards.len()).div_ceil(PARTS as usize);
+        by(part + 1) - by(part)
     }
 }
 
