@@ -51,11 +51,10 @@ pub struct NetConfig {
 }
 
 /// The numbers that a training step multiplies.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TrainingPrecision {
     /// f32 throughout.
-    #[default]
     Single,
     /// bfloat16 in convolutions and linear maps, forward and backward. Weights,
     /// their gradients, the statistics of batch normalisation and losses stay f32;

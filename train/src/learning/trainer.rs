@@ -16,6 +16,7 @@ use thiserror::Error;
 use super::batch::Batch;
 use super::config::TrainingConfig;
 use super::sample::Sample;
+use super::schedule::half_cosine;
 use super::window::Window;
 use crate::config::Config;
 
@@ -218,8 +219,6 @@ impl Trainer {
     fn learning_rate(&self, run_share: f64) -> f64 {
         let steps = self.optimizer.steps() + 1;
         let warm = (steps as f64 / f64::from(self.config.warmup_steps.max(1))).min(1.0);
-        let floor = self.config.final_rate_share;
-        let cosine = (1.0 + (std::f64::consts::PI * run_share.clamp(0.0, 1.0)).cos()) / 2.0;
-        self.config.learning_rate * warm * (floor + (1.0 - floor) * cosine)
+        self.config.learning_rate * warm * half_cosine(self.config.final_rate_share, run_share)
     }
 }

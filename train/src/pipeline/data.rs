@@ -138,7 +138,7 @@ pub(super) fn lose(run: &mut Run<'_>, error: &ReplayError) -> anyhow::Result<()>
     let rounds = run.data.shards.iter().map(|&(round, _)| round);
     run.data.lost.extend(rounds.filter(|&round| run.dir.shard(round) == path));
     let place = if path.exists() {
-        format!("is set aside as {}", run.dir.set_aside(path)?.display())
+        format!("is {}", run.dir.set_aside(path)?)
     } else {
         "is gone".to_string()
     };

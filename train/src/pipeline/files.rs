@@ -42,27 +42,26 @@ pub(super) fn try_lock(path: &Path) -> Result<Option<File>, RunDirError> {
 
 /// Where a folder or file is filled before it takes its name. A process that was killed
 /// may have left something there, and in a container have had the same number.
-pub(super) fn temporary(folder: &Path) -> PathBuf {
-    let name = folder.file_name().unwrap_or_default().to_string_lossy();
-    let path = |number: u32| {
-        folder.with_file_name(format!("{name}.{}-{number}.partial", std::process::id()))
-    };
+pub(super) fn temporary(of: &Path) -> PathBuf {
+    let name = of.file_name().unwrap_or_default().to_string_lossy();
+    let path =
+        |number: u32| of.with_file_name(format!("{name}.{}-{number}.partial", std::process::id()));
     (0..u32::MAX).map(path).find(|path| !path.exists()).unwrap_or_else(|| path(u32::MAX))
 }
 
-/// Gives a whole folder its name, once it is on the disk.
-pub(super) fn commit(temporary: &Path, folder: &Path) -> Result<(), RunDirError> {
+/// Gives a whole file or folder its name, once it is on the disk.
+pub(super) fn commit(temporary: &Path, path: &Path) -> Result<(), RunDirError> {
     sync(temporary)?;
-    fs::rename(temporary, folder).map_err(io_error("rename to", folder))?;
-    match folder.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+    fs::rename(temporary, path).map_err(io_error("rename to", path))?;
+    match path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         Some(parent) => sync(parent),
         None => Ok(()),
     }
 }
 
-fn sync(folder: &Path) -> Result<(), RunDirError> {
-    let file = File::open(folder).map_err(io_error("open", folder))?;
-    file.sync_all().map_err(io_error("sync", folder))
+fn sync(path: &Path) -> Result<(), RunDirError> {
+    let file = File::open(path).map_err(io_error("open", path))?;
+    file.sync_all().map_err(io_error("sync", path))
 }
 
 /// What lies in a folder.
@@ -102,8 +101,17 @@ pub(super) fn remove_dir(folder: &Path) -> Result<(), RunDirError> {
 /// A system that refuses.
 pub(super) fn write_file(path: &Path, text: &str) -> Result<(), RunDirError> {
     fs::write(path, text).map_err(io_error("write", path))?;
-    let file = File::open(path).map_err(io_error("open", path))?;
-    file.sync_all().map_err(io_error("sync", path))
+    sync(path)
+}
+
+/// Writes a file that readers see with its old contents or its new ones.
+///
+/// # Errors
+/// A system that refuses.
+pub(super) fn replace_file(path: &Path, text: &str) -> Result<(), RunDirError> {
+    let temporary = temporary(path);
+    write_file(&temporary, text)?;
+    commit(&temporary, path)
 }
 
 pub(super) fn io_error<'a>(

@@ -11,7 +11,7 @@ use cyvasse_selfplay::search::SearchSettings;
 use cyvasse_selfplay::{Purpose, derive};
 use serde_json::{Value, json};
 
-use super::files::{io_error, write_file};
+use super::files::{io_error, replace_file};
 use super::run_dir::RunDirError;
 use super::train::{Run, RunEnd};
 use crate::evaluation::setup_quality::{Interval, Stopped, pairings, sampled, uniform, watched};
@@ -58,9 +58,7 @@ fn save(run: &Run<'_>, scores: &[Value]) -> Result<(), RunDirError> {
     let path = run.dir.file(FINAL_FILE);
     let folder = run.dir.file("evaluation");
     fs::create_dir_all(&folder).map_err(io_error("create", &folder))?;
-    let partial = path.with_extension("json.partial");
-    write_file(&partial, &format!("{}\n", json!(scores)))?;
-    fs::rename(&partial, &path).map_err(io_error("rename to", &path))
+    replace_file(&path, &format!("{}\n", json!(scores)))
 }
 
 /// What is kept of a match.

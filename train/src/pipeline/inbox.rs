@@ -94,11 +94,11 @@ fn read(run: &Run<'_>, worker: u32, stint: u32) -> anyhow::Result<Vec<GameRecord
     }
     match Shard::open(&path, &run.rules) {
         Ok(shard) if !is_of(&shard, run.config.run.seed, worker, stint) => {
-            let place = run.dir.set_aside(&path)?;
-            let (path, place) = (path.display(), place.display());
+            let aside = run.dir.set_aside(&path)?;
             run.reporter.say(&format!(
-                "{path} holds games of something else than stint {stint} of worker {worker} of \
-                 this run; it is set aside as {place}"
+                "{} holds games of something else than stint {stint} of worker {worker} of \
+                 this run; it is {aside}",
+                path.display()
             ));
             Ok(Vec::new())
         }
@@ -106,8 +106,8 @@ fn read(run: &Run<'_>, worker: u32, stint: u32) -> anyhow::Result<Vec<GameRecord
             .map(|game| shard.game(game))
             .collect::<Result<Vec<GameRecord>, _>>()?),
         Err(error) if error.is_damage() => {
-            let place = run.dir.set_aside(&path)?;
-            run.reporter.say(&format!("{error}; it is set aside as {}", place.display()));
+            let aside = run.dir.set_aside(&path)?;
+            run.reporter.say(&format!("{error}; it is {aside}"));
             Ok(Vec::new())
         }
         Err(error) => Err(error.into()),

@@ -183,6 +183,13 @@ impl Stage<'_> {
         format!("{}: {position}/{length} ({rate:.1}/s) {detail} ({left})", self.name)
     }
 
+    /// Goes on with the stage of that name and length, which begins if it is another.
+    pub fn turn_to(&mut self, name: &str, length: u64) {
+        if self.name != name {
+            std::mem::replace(self, self.reporter.stage(name, length)).clear();
+        }
+    }
+
     /// Ends the stage, with a line that stays.
     pub fn finish(self, line: &str) {
         let reporter = self.reporter;

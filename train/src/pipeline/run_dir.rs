@@ -34,6 +34,7 @@
 //! is resumed. The state before the newest is kept for the case that the newest is
 //! damaged.
 
+use std::fmt;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -41,7 +42,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::files::{
-    entries, io_error, remove_dir, remove_file, remove_partial, temporary, try_lock, write_file,
+    entries, io_error, remove_dir, remove_file, remove_partial, replace_file, try_lock, write_file,
     write_folder,
 };
 
@@ -54,6 +55,16 @@ pub struct RunDir {
     path: PathBuf,
     /// Locked while this process trains the run.
     _lock: Option<File>,
+}
+
+/// Where something is that could not be used; it shows as "set aside as" that place.
+#[derive(Debug)]
+pub struct SetAside(PathBuf);
+
+impl fmt::Display for SetAside {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "set aside as {}", self.0.display())
+    }
 }
 
 /// Why a run directory cannot be used.
@@ -230,11 +241,11 @@ impl RunDir {
     }
 
     /// Moves a file or folder that cannot be used out of the way, so that nothing
-    /// is lost; returns where it is now.
+    /// is lost.
     ///
     /// # Errors
     /// A system that refuses.
-    pub fn set_aside(&self, path: &Path) -> Result<PathBuf, RunDirError> {
+    pub fn set_aside(&self, path: &Path) -> Result<SetAside, RunDirError> {
         let folder = self.path.join("set-aside");
         fs::create_dir_all(&folder).map_err(io_error("create", &folder))?;
         let name = path.strip_prefix(&self.path).unwrap_or(path).to_string_lossy();
@@ -245,7 +256,7 @@ impl RunDir {
         };
         let target = (0..).find_map(free).unwrap_or(folder);
         fs::rename(path, &target).map_err(io_error("set aside", path))?;
-        Ok(target)
+        Ok(SetAside(target))
     }
 
     /// Removes what rounds after `round` left (all rounds, if there is none with
@@ -302,9 +313,7 @@ impl RunDir {
             line.and_then(|line| line["round"].as_u64()).is_some_and(|told| told <= round.into())
         };
         let kept: String = text.lines().filter(told).flat_map(|line| [line, "\n"]).collect();
-        let temporary = temporary(&path);
-        write_file(&temporary, &kept)?;
-        fs::rename(&temporary, &path).map_err(io_error("rename to", &path))
+        replace_file(&path, &kept)
     }
 
     /// The rounds that have something in a folder of the run.

@@ -15,7 +15,6 @@ use serde_json::{Value, json};
 use tch::Device;
 
 use super::files::io_error;
-use super::progress::Stage;
 use super::run_dir::RunDir;
 use super::start::is_damage;
 use super::train::Run;
@@ -208,26 +207,17 @@ pub(super) fn learn(
         return Ok(());
     };
     let started = Instant::now();
-    let mut stage: Option<(&str, Stage<'_>)> = None;
-    let mut tell = |what, done, all| {
-        if stage.as_ref().is_none_or(|(of, _)| *of != what) {
-            if let Some((_, before)) = stage.take() {
-                before.clear();
-            }
-            stage = Some((what, reporter.stage(what, all)));
-        }
-        if let Some((_, stage)) = &mut stage {
-            stage.update(done, "setups of the round");
-        }
+    let mut stage = reporter.stage("setups", 1);
+    let mut tell = |what: &str, done, all| {
+        stage.turn_to(what, all);
+        stage.update(done, "setups of the round");
     };
     let mut watcher = Watcher::new(stop, &mut tell);
     let mut critic = NetCritic::new(&trainer.average, rules.clone(), threads);
     let played = Played { games, chances: &report.chances };
     report.losses = learner.learn(&mut critic, played, pool, round, run_share, &mut watcher)?;
     drop(watcher);
-    if let Some((_, stage)) = stage {
-        stage.clear();
-    }
+    stage.clear();
     let seconds = started.elapsed().as_secs_f64();
     reporter.say(&format!("round {round}: setups in {seconds:.0} s, {report}"));
     Ok(())

@@ -113,9 +113,8 @@ pub(super) fn resume<'a>(options: &RunOptions, stop: &'a AtomicBool) -> anyhow::
         ));
     }
     for path in run.dir.strangers(round)? {
-        let place = run.dir.set_aside(&path)?;
-        let (path, place) = (path.display(), place.display());
-        run.reporter.say(&format!("{path} is no part of this run; it is set aside as {place}"));
+        let aside = run.dir.set_aside(&path)?;
+        run.reporter.say(&format!("{} is no part of this run; it is {aside}", path.display()));
     }
     data::reload(&mut run, oldest)?;
     data::reload_resignation(&mut run)?;

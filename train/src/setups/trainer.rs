@@ -29,6 +29,7 @@ use thiserror::Error;
 use super::config::LearnedSetups;
 use super::targets::Lesson;
 use super::watch::Watcher;
+use crate::learning::half_cosine;
 
 /// How steeply the bonus rises where the entropy has fallen under its floor:
 /// tenfold at 0.115 of the uniform's entropy under it.
@@ -301,9 +302,7 @@ impl SetupTrainer {
 
     /// The learning rate falls along half a cosine.
     fn learning_rate(&self, run_share: f64) -> f64 {
-        let floor = self.config.final_rate_share;
-        let cosine = (1.0 + (std::f64::consts::PI * run_share.clamp(0.0, 1.0)).cos()) / 2.0;
-        self.config.learning_rate * (floor + (1.0 - floor) * cosine)
+        self.config.learning_rate * half_cosine(self.config.final_rate_share, run_share)
     }
 }
 

@@ -125,7 +125,7 @@ impl Status {
     pub fn read(run: &Path) -> Result<Status, StatusError> {
         let rules = read_rules(&run.join("rules.toml"))
             .map_err(|source| StatusError::NoRun { path: run.into(), source })?;
-        let config = read_config(&run.join("config.toml"));
+        let (config, problem_of_config) = read_config(&run.join("config.toml"));
         let now = ProgressNote::read(run);
         let mut recent = read_metrics(run)?;
         // What was saved: a line of numbers comes before that.
@@ -150,7 +150,7 @@ impl Status {
             now,
         };
         status.problems = status.find_problems(config.as_ref());
-        status.problems.extend(problem_of_config(&run.join("config.toml")));
+        status.problems.extend(problem_of_config);
         Ok(status)
     }
 
@@ -188,20 +188,19 @@ fn saved_rounds(run: &Path) -> u32 {
     states.ok().and_then(|states| states.first().copied()).unwrap_or(0)
 }
 
-/// What keeps a run from being resumed, if it is its config.
-fn problem_of_config(path: &Path) -> Option<String> {
+/// The config of a run, where this version can read it, and what keeps the run from
+/// being resumed, if it is the config.
+fn read_config(path: &Path) -> (Option<Config>, Option<String>) {
     let text = match fs::read_to_string(path) {
         Ok(text) => text,
-        Err(error) => return Some(format!("{} cannot be read: {error}", path.display())),
+        Err(error) => return (None, Some(format!("{} cannot be read: {error}", path.display()))),
     };
+    let config = Config::parse(path, &text).ok();
     // One of another version is sound, but not to this program.
-    let error = text.parse::<toml::Table>().err()?;
-    Some(one_line::flattened(&format!("{} is no TOML: {error}", path.display())))
-}
-
-/// The config of a run; `None` where this version cannot read it.
-fn read_config(path: &Path) -> Option<Config> {
-    Config::parse(path, &fs::read_to_string(path).ok()?).ok()
+    let problem = text.parse::<toml::Table>().err().map(|error| {
+        one_line::flattened(&format!("{} is no TOML: {error}", path.display())) //
+    });
+    (config, problem)
 }
 
 fn state_of(note: &ProgressNote) -> State {
