@@ -3,13 +3,16 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use cyvasse_env::{ACTION_COUNT, Outcome, Rules, Side, encode, mirror_index, mirror_planes};
+use cyvasse_env::{
+    ACTION_COUNT, Game, Outcome, Position, Rules, Side, encode, mirror_index, mirror_planes,
+};
 use cyvasse_models::optim::{Optimizer, OptimizerConfig};
 use cyvasse_models::{Net, NetConfig, TrainingPrecision};
 use cyvasse_selfplay::replay::{Shard, ShardHeader, write_shard};
 use cyvasse_selfplay::{GameRecord, MoverValue, PlyKind, PlyRecord};
 use cyvasse_train::learning::{
-    Batch, HeldOut, Sample, Trainer, TrainingConfig, TrainingRound, Window, samples_of,
+    Batch, HeldOut, Sample, Trainer, TrainingConfig, TrainingRound, Validation, ValidationLosses,
+    Window, samples_of,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -204,9 +207,8 @@ fn training(mirror: bool) -> TrainingConfig {
     }
 }
 
-/// A small network in training.
-fn trainer(rules: &Arc<Rules>, mirror: bool) -> Trainer {
-    tch::set_num_threads(1); // more would wait for each other on a busy machine
+/// A small network.
+fn network(output_init_std: f64) -> Net {
     let config = NetConfig {
         input_planes: cyvasse_env::PLANES,
         policy_planes: cyvasse_env::ACTION_PLANES,
@@ -217,9 +219,15 @@ fn trainer(rules: &Arc<Rules>, mirror: bool) -> Trainer {
         value_hidden: 16,
         batch_norm_epsilon: 1e-5,
         batch_norm_momentum: 0.1,
-        output_init_std: 0.01,
+        output_init_std,
     };
-    let net = Net::new(&config, 1, Device::Cpu).unwrap();
+    Net::new(&config, 1, Device::Cpu).unwrap()
+}
+
+/// A small network in training.
+fn trainer(rules: &Arc<Rules>, mirror: bool) -> Trainer {
+    tch::set_num_threads(1); // more would wait for each other on a busy machine
+    let net = network(0.01);
     let average = net.copy();
     let optimizer = Optimizer::new(&adam_w(), net.trainable_variables()).unwrap();
     let training = training(mirror);
@@ -259,6 +267,58 @@ fn without_mirroring_positions_are_taught_as_they_are() {
     }
     assert_eq!(plain, weights(&by_hand));
     assert_ne!(plain, mirrored);
+}
+
+#[test]
+fn held_out_games_and_no_others_are_judged_until_they_are_old() {
+    let rules = Arc::new(Rules::iron_throne());
+    let games = random_games(&rules, 60);
+    let folder = tempfile::tempdir().unwrap();
+    let held_out = HeldOut { share: 0.4, seed: 1 };
+    let mut validation = Validation::default();
+    for (round, games) in [(4, &games[..25]), (5, &games[25..])] {
+        let path = folder.path().join(format!("shard-{round}.h5"));
+        write_shard(&path, &ShardHeader::new(&rules, 1, round), games).unwrap();
+        validation.add(round, &Shard::open(&path, &rules).unwrap(), &held_out, 1.0).unwrap();
+    }
+    // A network whose outputs are all 0 takes any legal action and any result to be as
+    // likely as any other.
+    let indifferent = network(0.0);
+    let check = |validation: &Validation, games: &[GameRecord]| {
+        let chosen: Vec<&GameRecord> =
+            games.iter().filter(|game| held_out.contains(game.id)).collect();
+        assert!(chosen.len() > 5 && chosen.len() < games.len(), "{} held out", chosen.len());
+        let choices: Vec<Vec<f64>> = chosen.iter().map(|game| choices(game, &rules)).collect();
+        let mean = |of: &[f64]| of.iter().sum::<f64>() / of.len() as f64;
+        // Older positions make room for newer ones.
+        let mut all = choices.concat();
+        all.drain(..all.len().saturating_sub(2048));
+        let starts: Vec<f64> = choices.iter().map(|game| game[0]).collect();
+        let said = validation.losses(&indifferent, &rules);
+        assert_eq!((said.positions, said.starts), (all.len(), starts.len()));
+        for (losses, choices) in [(said.losses, all), (said.start_losses, starts)] {
+            assert!((losses.policy - mean(&choices)).abs() < 1e-5, "{losses:?}");
+            assert!((losses.value - f64::ln(3.0)).abs() < 1e-5, "{losses:?}");
+        }
+    };
+    check(&validation, &games);
+    validation.forget_before(5);
+    check(&validation, &games[25..]);
+    validation.forget_before(6);
+    assert_eq!(validation.losses(&indifferent, &rules), ValidationLosses::default());
+}
+
+/// The logarithms of how many actions are legal at each ply of a game.
+fn choices(record: &GameRecord, rules: &Arc<Rules>) -> Vec<f64> {
+    let start = Position::start(&record.setups[0], &record.setups[1]);
+    let mut game = Game::new(rules.clone(), start);
+    let mut actions = Vec::new();
+    let mut count = |ply: &PlyRecord| {
+        game.legal_actions(&mut actions);
+        game.play(ply.action).unwrap();
+        (actions.len() as f64).ln()
+    };
+    record.plies.iter().map(&mut count).collect()
 }
 
 #[test]

@@ -132,7 +132,7 @@ fn workers_and_a_learner_share_a_run_in_any_order() {
 }
 
 #[test]
-fn a_worker_whose_games_are_damaged_is_passed_over() {
+fn a_worker_whose_games_are_damaged_or_of_another_stint_is_passed_over() {
     let folder = TempDir::new().unwrap();
     let config = toy_config(folder.path(), &[("rounds = 3", "rounds = 1000")]);
     let run = folder.path().join("run");
@@ -156,6 +156,17 @@ fn a_worker_whose_games_are_damaged_is_passed_over() {
     second.wait_to_say("worker 2 of ");
     second.signal("-KILL");
     second.end();
+
+    // Somebody has mixed up the files.
+    let stints = run.join("workers/worker-0001");
+    let games = |stint: &str| stints.join(stint).join("games.h5");
+    fs::copy(games("stint-000002"), games("stint-000001")).unwrap();
+    let mut learner = Process::start(file("again"), &[&arguments[..], &["--resume"]].concat());
+    learner.wait_to_say("holds games of something else than stint 1 of worker 1 of this run");
+    learner.wait_to_say("it is set aside as ");
+    learner.signal("-KILL");
+    learner.end();
+    assert!(run.join("set-aside/workers-worker-0001-stint-000001-games.h5").exists());
 }
 
 /// No game is learned from twice, both workers have played, later games by newer
