@@ -14,6 +14,7 @@ mod progress;
 mod progress_file;
 mod run_dir;
 mod sealed;
+mod settle;
 mod setups;
 mod start;
 mod state;
