@@ -58,7 +58,7 @@ struct Arguments {
     judged_rounds: Option<usize>,
     /// Let the games come as they came in the run, into the window of each config, whose
     /// `window_` keys count then; without it, all are there from the first step on
-    #[arg(long)]
+    #[arg(long, conflicts_with = "last_rounds")]
     as_played: bool,
     /// Trainings at the same time
     #[arg(long, value_name = "N", default_value_t = 1)]

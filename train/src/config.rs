@@ -372,7 +372,7 @@ fn explain(path: &str, error: &toml::de::Error) -> String {
 
 /// The unknown key of serde's message, and the keys that it expected.
 fn unknown_key(message: &str) -> Option<(&str, Vec<&str>)> {
-    let rest = message.strip_prefix("unknown field `")?;
+    let (_, rest) = message.split_once("unknown field `")?;
     let mut quoted = rest.split('`');
     let unknown = quoted.next()?;
     Some((unknown, quoted.skip(1).step_by(2).collect()))

@@ -104,6 +104,8 @@ fn a_bundle_holds_what_a_front_end_needs() {
     assert_eq!(model["play"]["input"]["planes"].as_array().unwrap().len(), 32);
     assert_eq!(model["actions"]["planes"].as_array().unwrap().len(), 124);
     assert_eq!(model["setup"]["unit_tokens"][10], "king");
+    assert_eq!(model["format_version"], 2);
+    assert_eq!(model["setup"]["architecture"]["mirror"], true);
     assert_eq!(model["networks"].as_array().unwrap().len(), 6);
     let differences = model["networks"].as_array().unwrap().iter();
     assert!(

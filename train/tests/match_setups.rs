@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use cyvasse_env::{Rules, Setup, SetupBuilder, Side, Tile};
+use cyvasse_env::{Rules, Setup, SetupBuilder, Side, Square, Tile};
 use cyvasse_models::checkpoint;
 use cyvasse_train::checkpoints::{SETUP_NET, made_for};
 use cyvasse_train::evaluation::{Entrant, PlayedPair};
@@ -16,8 +16,10 @@ use tempfile::TempDir;
 
 use common::{play, untrained, untrained_setup_net};
 
-/// A checkpoint whose setups have the fortress on the first square of the scan
-/// for one seat and never there for the other.
+const MARKED: [Square; 2] = [SetupBuilder::SCAN[0], SetupBuilder::SCAN[0].mirror()];
+
+/// A checkpoint whose setups have the fortress on the first square of the scan or its
+/// mirror image for one seat and never there for the other.
 fn with_mark(seat: Side) -> TempDir {
     let rules = Rules::iron_throne();
     let folder = untrained(&rules);
@@ -25,9 +27,12 @@ fn with_mark(seat: Side) -> TempDir {
     // [64, 1, 11]: added at each step to each token for black, taken away for white.
     let bias = net.variables()["out.seat_bias"].shallow_clone();
     let sign = if seat == Side::Black { 1.0 } else { -1.0 };
+    let places = (0..).zip(SetupBuilder::SCAN).filter(|(_, square)| MARKED.contains(square));
     tch::no_grad(|| {
-        let mut mark = bias.get(0).get(0).get(Tile::Fortress as i64);
-        let _ = mark.fill_(sign * 40.0);
+        for (step, _) in places {
+            let mut mark = bias.get(step).get(0).get(Tile::Fortress as i64);
+            let _ = mark.fill_(sign * 40.0);
+        }
     });
     let file = folder.path().join(SETUP_NET);
     fs::remove_file(&file).unwrap();
@@ -36,7 +41,7 @@ fn with_mark(seat: Side) -> TempDir {
 }
 
 fn is_marked(setup: &Setup) -> bool {
-    setup.tile(SetupBuilder::SCAN[0]) == Tile::Fortress
+    MARKED.iter().any(|&square| setup.tile(square) == Tile::Fortress)
 }
 
 fn agent(checkpoint: &Path, options: &str) -> String {

@@ -4,8 +4,8 @@
 use std::sync::atomic::AtomicBool;
 
 use cyvasse_env::{DrawRules, Position, Rules, Setup, SetupSpace, Shots, Side, Square, Tile, Unit};
-use cyvasse_models::SetupNet;
 use cyvasse_models::optim::{Optimizer, OptimizerConfig};
+use cyvasse_models::{SetupBatch, SetupNet};
 use cyvasse_selfplay::{EvaluatorError, MoverValue, Wdl, WhiteValue};
 use cyvasse_train::evaluation::setup_quality::Diversity;
 use cyvasse_train::setups::{
@@ -13,7 +13,7 @@ use cyvasse_train::setups::{
     SetupTrainer, SourceShares, Start, Targets, Watcher,
 };
 use microlp::{ComparisonOp, OptimizationDirection, Problem, SolveOutcome};
-use tch::Device;
+use tch::{Device, Kind};
 
 /// Setups of a side: its king, which shoots, on any of 32 squares of grass.
 const SETUPS: usize = 32;
@@ -349,6 +349,53 @@ fn who_mirrors_never_tells_a_flank() {
     let net = learn(LearnedSetups { network, ..config() }, 60, &mut payoffs);
     let after = payoffs.exploitability(&mixtures(&net));
     assert!(after < 0.8 * before, "exploitability {after}, of uniform setups {before}");
+}
+
+#[test]
+fn who_mirrors_learns_from_how_it_built() {
+    // A network that builds on one side of the board, and tosses a coin afterwards.
+    let space = SetupSpace::new(&duel());
+    let (good, bad) = (8, 17);
+    let image = |square: usize| Square::new(square).mirror().index();
+    let config = LearnedSetups { learning_rate: 0.05, ..config() };
+    let mut trainer = trainer(&config);
+    let setups = [good, bad].map(|square| (king_on(square), Side::White));
+    let batch = SetupBatch::new(&space, &setups, Device::Cpu).unwrap();
+    for _ in 0..100 {
+        let all = trainer.net.log_probabilities(&batch);
+        let loss = -all.gather(-1, &batch.tokens.unsqueeze(-1), false).sum(Kind::Float);
+        trainer.optimizer.zero_grad();
+        loss.backward();
+        trainer.optimizer.step(0.05);
+    }
+    let builds = |net: &SetupNet, square: usize| mixtures(net)[0][square];
+    let plain = trainer.net.copy();
+    assert!([good, bad].iter().all(|&square| builds(&plain, square) > 0.3));
+    assert!([good, bad].iter().all(|&square| builds(&plain, image(square)) < 0.001));
+
+    // Its games were all mirrored: it learns what another learns that never mirrors and
+    // played them as they were built.
+    let network = SetupNetworkConfig { mirror: true, ..config.network.clone() };
+    let mirroring = LearnedSetups { network, ..config.clone() };
+    let taught = |config: &LearnedSetups, played: fn(Square) -> Square| {
+        let mut trainer = self::trainer(config);
+        trainer.net.move_towards(&plain, 1.0);
+        let lessons = [(good, 1.0), (bad, -1.0)].map(|(square, target)| {
+            let setup = king_on(played(Square::new(square)).index());
+            Lesson { setup, seat: Side::White, target, weight: 1.0 }
+        });
+        let round = SetupRound { run_share: 0.0, seed: 1, entropies: [3.0; 2] };
+        let stop = AtomicBool::new(false);
+        trainer.learn(&space, &lessons, round, &mut Watcher::new(&stop, |_, _, _| {})).unwrap();
+        trainer.net
+    };
+    let [found, expected] = [taught(&mirroring, Square::mirror), taught(&config, |square| square)];
+    for (name, weight) in found.variables() {
+        let difference = (weight - &expected.variables()[&name]).abs().max().double_value(&[]);
+        assert!(difference < 1e-5, "{name} differs by {difference}");
+    }
+    let gained = builds(&expected, good) - builds(&plain, good);
+    assert!(gained > 0.1, "nothing was learned: {gained}");
 }
 
 #[test]

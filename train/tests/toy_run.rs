@@ -129,7 +129,7 @@ fn a_run_that_is_there_is_not_overwritten() {
 
 #[test]
 fn bad_configs_are_refused_in_one_line_that_names_the_key() {
-    let cases: [(&str, &str, &str); 12] = [
+    let cases: [(&str, &str, &str); 14] = [
         ("seed = 1 ", "sede = 1 ", "did you mean `seed`?"),
         ("batch_size = 16", "batch_size = \"many\"", "training.batch_size"),
         ("value_weight = 1.0", "value_weight = -1.0", "`training.value_weight` is -1"),
@@ -146,6 +146,17 @@ fn bad_configs_are_refused_in_one_line_that_names_the_key() {
         ("kind = \"learned\" ", "kind = \"guessed\" ", "guessed"),
         ("average_decay = 0.98", "average_decay = 1.0", "`setups.average_decay` is 1"),
         ("uniform_rounds = 1", "uniform_rounds = 3", "`setups.uniform_rounds` is 3"),
+        (
+            "mirror = true            # mirror a homeland",
+            "# ",
+            "`setups`: `network`: missing field `mirror`",
+        ),
+        (
+            "blocks = 2               # residual",
+            "blokcs = 2 # ",
+            "`setups`: `network.blokcs`: unknown field `blokcs`, expected one of `width`, `blocks`, \
+             `mirror` in `network`; did you mean `blocks`?",
+        ),
     ];
     for (from, to, expected) in cases {
         assert_refused(&[(from, to)], expected);
@@ -191,10 +202,21 @@ fn resuming_with_other_setups_is_refused() {
     fs::write(&file, format!("{text}{setup}\n")).unwrap();
     refused("fixed.txt differs from ");
 
-    // The run has its own copy, so the file may go; a network of another round may
-    // not come.
+    // The run has its own copy, so the file may go.
     fs::remove_file(&file).unwrap();
     assert_trained(&train(&config, &run, &["--resume"]));
+
+    // Neither may a network be told to be another, nor one of another round come.
+    let own = run.join("config.toml");
+    let [theirs, ours] = [&config, &own].map(|path| fs::read_to_string(path).unwrap());
+    let comment = "mirror = true            # mirror a homeland";
+    fs::write(&config, theirs.replace(comment, "mirror = false #")).unwrap();
+    let (start, network) = ours.split_once("[setups.network]").unwrap();
+    let network = network.replacen("mirror = true", "mirror = false", 1);
+    fs::write(&own, format!("{start}[setups.network]{network}")).unwrap();
+    refused("setup.safetensors is a network of another shape than `setups.network`");
+    fs::write(&config, theirs).unwrap();
+    fs::write(&own, ours).unwrap();
     let network = |round: &str| run.join("checkpoints").join(round).join("setup.safetensors");
     fs::copy(network("round-0000"), network("round-0001")).unwrap();
     refused("setup.safetensors is of step 0, the run's state of step ");

@@ -48,43 +48,51 @@ impl SetupNet {
         count: usize,
         seed: u64,
     ) -> Result<Vec<SampledSetup>, SetupNetError> {
-        let chunks = self.sample_chunks(space, seat, count, seed);
-        Ok(chunks.collect::<Result<Vec<_>, _>>()?.concat())
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut sampled = Vec::with_capacity(count);
+        for count in chunks(count) {
+            let built = self.build(space, seat, count, &mut rng)?;
+            let probable = self.with_mixture_probabilities(space, seat, built)?;
+            let setups = self.toss(probable.iter().map(|one| one.setup), &mut rng);
+            let both = setups.into_iter().zip(probable);
+            sampled.extend(both.map(|(setup, probable)| SampledSetup { setup, ..probable }));
+        }
+        Ok(sampled)
     }
 
-    /// The same draws as [`SetupNet::sample`]'s, some hundreds at a time, for more
-    /// than there is memory for.
-    pub fn sample_chunks(
+    /// The setups of [`SetupNet::sample`] without their probabilities, which cost as
+    /// much again where a network mirrors; some hundreds at a time, for more than there
+    /// is memory for.
+    pub fn sample_setups(
         &self,
         space: &SetupSpace,
         seat: Side,
         count: usize,
         seed: u64,
-    ) -> impl Iterator<Item = Result<Vec<SampledSetup>, SetupNetError>> {
+    ) -> impl Iterator<Item = Result<Vec<Setup>, SetupNetError>> {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let mut left = count;
-        std::iter::from_fn(move || {
-            let chunk = CHUNK.min(left);
-            left -= chunk;
-            (chunk > 0).then(|| self.sample_chunk(space, seat, chunk, &mut rng))
+        chunks(count).map(move |count| {
+            let built = self.build(space, seat, count, &mut rng)?;
+            let tossed = self.toss(built.into_iter().map(|built| built.setup), &mut rng);
+            Ok(tossed)
         })
     }
 
-    fn sample_chunk(
+    /// Setups as the network builds them, with the log-probabilities of building them.
+    fn build(
         &self,
         space: &SetupSpace,
         seat: Side,
         count: usize,
         rng: &mut ChaCha8Rng,
     ) -> Result<Vec<SampledSetup>, SetupNetError> {
-        let built = self.fill_in(space, seat, count, |shares| draw(shares, rng.random()))?;
-        let mut sampled = self.in_either_orientation(space, seat, built)?;
-        if self.config.mirror {
-            for sampled in sampled.iter_mut().filter(|_| rng.random()) {
-                sampled.setup = sampled.setup.mirror();
-            }
-        }
-        Ok(sampled)
+        self.fill_in(space, seat, count, |probabilities| draw(probabilities, rng.random()))
+    }
+
+    /// Mirrors each setup if the coin says so, and the network tosses one.
+    fn toss(&self, built: impl Iterator<Item = Setup>, rng: &mut ChaCha8Rng) -> Vec<Setup> {
+        let mirror = self.config.mirror;
+        built.map(|setup| if mirror && rng.random() { setup.mirror() } else { setup }).collect()
     }
 
     /// The setup that comes of the likeliest token at each step: one of the
@@ -98,7 +106,7 @@ impl SetupNet {
             (0..probabilities.len()).max_by(order).unwrap_or(0)
         };
         let built = self.fill_in(space, seat, 1, likeliest)?;
-        Ok(self.in_either_orientation(space, seat, built)?[0])
+        Ok(self.with_mixture_probabilities(space, seat, built)?[0])
     }
 
     /// The exact log-probabilities of setups for a seat, in nats.
@@ -112,11 +120,10 @@ impl SetupNet {
         setups: &[Setup],
     ) -> Result<Vec<f64>, SetupNetError> {
         let built = self.score_building(space, seat, setups)?;
-        if !self.config.mirror {
-            return Ok(built);
-        }
-        let mirrored = self.score_building(space, seat, &mirrored(setups))?;
-        Ok(built.into_iter().zip(mirrored).map(|(one, other)| ln_mean_exp(one, other)).collect())
+        let sampled = setups.iter().zip(built);
+        let sampled = sampled.map(|(&setup, score)| SampledSetup { setup, log_probability: score });
+        let sampled = self.with_mixture_probabilities(space, seat, sampled.collect())?;
+        Ok(sampled.into_iter().map(|sampled| sampled.log_probability).collect())
     }
 
     /// How the network built setups that it sampled for a seat: each as it is or
@@ -147,9 +154,9 @@ impl SetupNet {
         Ok(pairs.map(choose).collect())
     }
 
-    /// Setups as they were built, with the log-probabilities that they have where any
-    /// mirroring is reckoned with.
-    fn in_either_orientation(
+    /// Setups with the log-probabilities of building them, or where the network mirrors
+    /// of building them or their mirror images and tossing the coin that way.
+    fn with_mixture_probabilities(
         &self,
         space: &SetupSpace,
         seat: Side,
@@ -237,6 +244,12 @@ impl SetupNet {
 
 fn mirrored(setups: &[Setup]) -> Vec<Setup> {
     setups.iter().map(Setup::mirror).collect()
+}
+
+/// How many setups to fill in together, again and again until there are `count`.
+fn chunks(count: usize) -> impl Iterator<Item = usize> {
+    let whole = std::iter::repeat_n(CHUNK, count / CHUNK);
+    whole.chain(Some(count % CHUNK).filter(|&rest| rest > 0))
 }
 
 /// The logarithm of the mean of two numbers that are given by their logarithms.

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum, value_parser};
 use cyvasse_env::{Rules, Setup, SetupSpace, Side, Tile, Unit};
-use cyvasse_models::{SampledSetup, SetupNet};
+use cyvasse_models::{SetupNet, SetupNetError};
 use cyvasse_selfplay::{Purpose, derive};
 use rayon::ThreadPoolBuilder;
 use tch::Device;
@@ -134,8 +134,13 @@ impl Common {
 }
 
 impl Builder {
-    fn sample(&self, seat: Side, count: u32) -> anyhow::Result<Vec<SampledSetup>> {
-        Ok(self.net.sample(&self.space, seat, count as usize, self.seed_for(seat))?)
+    /// Setups by some hundreds: there may be more than there is memory for.
+    fn sample_setups(
+        &self,
+        seat: Side,
+        count: u32,
+    ) -> impl Iterator<Item = Result<Vec<Setup>, SetupNetError>> {
+        self.net.sample_setups(&self.space, seat, count as usize, self.seed_for(seat))
     }
 
     fn seed_for(&self, seat: Side) -> u64 {
@@ -146,14 +151,10 @@ impl Builder {
 impl SampleArguments {
     fn run(&self) -> anyhow::Result<ExitCode> {
         let builder = self.common.load()?;
-        let (seat, count) = (builder.seat, self.count as usize);
         let mut output = Output::new();
-        // There may be more than there is memory for.
-        for samples in
-            builder.net.sample_chunks(&builder.space, seat, count, builder.seed_for(seat))
-        {
-            for sample in samples? {
-                output.line(&sample.setup.to_string())?;
+        for setups in builder.sample_setups(builder.seat, self.count) {
+            for setup in setups? {
+                output.line(&setup.to_string())?;
             }
         }
         output.flush()?;
@@ -168,15 +169,16 @@ impl ScoreArguments {
         let pool = ThreadPoolBuilder::new().num_threads(1).build()?;
         let rules = std::sync::Arc::new(builder.rules.clone());
         let critic = std::cell::RefCell::new(NetCritic::new(&play, rules, &pool));
-        let opponents = builder.sample(builder.seat.other(), self.opponents)?;
+        let opponents = builder.sample_setups(builder.seat.other(), self.opponents);
+        let opponents = opponents.collect::<Result<Vec<_>, _>>()?.concat();
         let uniform = builder.space.log_count();
         answer(&self.setup, |text| {
             let setup = Setup::parse(text, &builder.rules)?;
             let score = builder.net.score(&builder.space, builder.seat, &[setup])?[0];
-            let start = |opponent: &SampledSetup| -> Start {
+            let start = |&opponent: &Setup| -> Start {
                 match builder.seat {
-                    Side::White => [setup, opponent.setup],
-                    Side::Black => [opponent.setup, setup],
+                    Side::White => [setup, opponent],
+                    Side::Black => [opponent, setup],
                 }
             };
             let starts: Vec<Start> = opponents.iter().map(start).collect();
@@ -192,7 +194,8 @@ impl ScoreArguments {
 impl ShowArguments {
     fn run(&self) -> anyhow::Result<ExitCode> {
         let builder = self.common.load()?;
-        let samples = builder.sample(builder.seat, self.samples.max(self.count))?;
+        let (seat, count) = (builder.seat, self.samples.max(self.count) as usize);
+        let samples = builder.net.sample(&builder.space, seat, count, builder.seed_for(seat))?;
         let mut output = Output::new();
         let colour = wants_colour();
         for sample in &samples[..self.count as usize] {

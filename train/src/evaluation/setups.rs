@@ -69,7 +69,8 @@ impl Mixture {
 
     fn draw(&self, seat: Side, seed: u64) -> Result<Setup, SetupNetError> {
         let net = self.net.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(net.sample(&self.space, seat, 1, seed)?[0].setup)
+        let mut sampled = net.sample_setups(&self.space, seat, 1, seed);
+        Ok(sampled.next().expect("one is asked for")?[0])
     }
 }
 

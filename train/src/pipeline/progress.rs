@@ -185,7 +185,7 @@ impl Stage<'_> {
 
     /// Goes on with the stage of that name and length, which begins if it is another.
     pub fn turn_to(&mut self, name: &str, length: u64) {
-        if self.name != name {
+        if self.name != name || self.bar.length() != Some(length) {
             std::mem::replace(self, self.reporter.stage(name, length)).clear();
         }
     }
@@ -216,5 +216,26 @@ pub(crate) struct SetOnDrop<'a>(pub(crate) &'a AtomicBool);
 impl Drop for SetOnDrop<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::progress_file::ProgressNote;
+    use super::*;
+
+    #[test]
+    fn a_stage_turns_to_another_name_or_length() {
+        for (name, length) in [("setups", 128), ("games", 1), ("games", 128)] {
+            let folder = tempfile::tempdir().unwrap();
+            let reporter = Reporter::with_log(&folder.path().join("log.txt")).unwrap();
+            let mut stage = reporter.stage("setups", 1);
+            stage.turn_to(name, length);
+            stage.turn_to(name, length);
+            stage.update(1, "");
+            reporter.end(WorkEnd::Finished);
+            let note = ProgressNote::read(folder.path()).unwrap();
+            assert_eq!((note.phase.as_str(), note.done, note.total), (name, 1, length));
+        }
     }
 }

@@ -113,9 +113,19 @@ pub(super) fn resume(
     optimizer.restore(&TensorFile::load(&dir.state(round).join(OPTIMIZER))?)?;
     let expected = optimizer.steps();
     for (folder, found) in [(dir.checkpoint(round), of_average), (dir.state(round), of_net)] {
+        let path = folder.join(SETUP_NET);
         if found != expected {
-            let path = folder.join(SETUP_NET);
             bail!("{} is of step {found}, the run's state of step {expected}", path.display());
+        }
+    }
+    for (folder, net) in [(dir.checkpoint(round), &average), (dir.state(round), &net)] {
+        let (found, asked) = (net.config(), settings.net());
+        if *found != asked {
+            bail!(
+                "{} is a network of another shape than `setups.network` in the run's config.toml: \
+                 {found:?}, not {asked:?}",
+                folder.join(SETUP_NET).display()
+            );
         }
     }
     let trainer = SetupTrainer::new(net, average, optimizer, (**settings).clone());

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use anyhow::{anyhow, bail};
+use anyhow::{Context, anyhow, bail};
 use cyvasse_env::Rules;
 use cyvasse_models::checkpoint::{self, CheckpointError};
 use cyvasse_models::optim::Optimizer;
@@ -248,7 +248,8 @@ fn check_unchanged(
 pub(super) fn stored_config(dir: &RunDir) -> anyhow::Result<(Config, Arc<Rules>)> {
     let path = dir.file("config.toml");
     let text = fs::read_to_string(&path).map_err(io_error("read", &path))?;
-    let config = Config::parse(&path, &text)?;
+    let config = Config::parse(&path, &text)
+        .context("the run's own config is not one of this version of the program")?;
     let rules = read_rules(&dir.file("rules.toml"))?;
     Ok((config, Arc::new(rules)))
 }

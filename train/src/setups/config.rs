@@ -2,7 +2,8 @@
 
 use cyvasse_models::optim::OptimizerConfig;
 use cyvasse_models::{SETUP_ENCODING_VERSION, SetupNetConfig};
-use serde::{Deserialize, Serialize};
+use serde::de::{DeserializeOwned, Error};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::config::Bound;
 
@@ -10,13 +11,43 @@ use crate::config::Bound;
 const MAX_EVALUATIONS: u64 = 1 << 24;
 
 /// Where setups come from.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum SetupsConfig {
     /// All setups are drawn uniformly; nothing is learned about them.
     Uniform {},
     /// A setup network learns beside the play network.
     Learned(Box<LearnedSetups>),
+}
+
+impl<'de> Deserialize<'de> for SetupsConfig {
+    /// By hand, for a derived one does not know where in its section an error is.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<SetupsConfig, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        enum Kind {
+            Uniform,
+            Learned,
+        }
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Uniform {}
+
+        let mut section = toml::Table::deserialize(deserializer)?;
+        let kind = section.remove("kind").ok_or_else(|| D::Error::missing_field("kind"))?;
+        match kind.try_into().map_err(D::Error::custom)? {
+            Kind::Uniform => rest_of(section).map(|Uniform {}| SetupsConfig::Uniform {}),
+            Kind::Learned => rest_of(section).map(SetupsConfig::Learned),
+        }
+    }
+}
+
+/// A section without its kind.
+fn rest_of<T: DeserializeOwned, E: serde::de::Error>(section: toml::Table) -> Result<T, E> {
+    serde_path_to_error::deserialize(section).map_err(|error| match error.path().to_string() {
+        path if path == "." => E::custom(error.inner()),
+        path => E::custom(format!("`{path}`: {}", error.inner())),
+    })
 }
 
 /// How setups are learned.

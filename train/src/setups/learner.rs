@@ -93,17 +93,24 @@ impl SetupLearner {
         let mut supplies = vec![supply(SetupSource::Uniform, uniform_share, Default::default())];
         if !uniform {
             let count = self.config.samples_per_seat as usize;
-            let current = self.sample(&self.trainer.net, count, &[u64::from(round)])?;
+            let sample = |seat| {
+                let seed = self.sampling_seed(&[u64::from(round)], seat);
+                self.trainer.net.sample(&self.space, seat, count, seed)
+            };
+            let current = [sample(Side::White)?, sample(Side::Black)?];
             self.entropies = current.each_ref().map(|samples| entropy(samples));
-            self.current = current.map(setups_of);
+            self.current =
+                current.map(|samples| samples.iter().map(|sample| sample.setup).collect());
             supplies.push(supply(SetupSource::Current, shares.current, self.current.clone()));
             let mut setups: [Vec<Setup>; 2] = Default::default();
             for (place, net) in past.iter().enumerate() {
                 let each = count.div_ceil(past.len());
                 let parts = [u64::from(round), 1 + place as u64];
-                let sampled = self.sample(net, each, &parts)?;
-                let sampled = sampled.map(setups_of);
-                setups.iter_mut().zip(sampled).for_each(|(all, sampled)| all.extend(sampled));
+                for (seat, setups) in Side::ALL.into_iter().zip(&mut setups) {
+                    let seed = self.sampling_seed(&parts, seat);
+                    let chunks = net.sample_setups(&self.space, seat, each, seed);
+                    setups.extend(chunks.collect::<Result<Vec<_>, _>>()?.concat());
+                }
             }
             supplies.push(supply(SetupSource::Past, shares.past, setups));
             let fixed = [self.fixed.clone(), self.fixed.clone()];
@@ -112,19 +119,9 @@ impl SetupLearner {
         Ok(SetupPool::new(self.space.clone(), supplies)?)
     }
 
-    /// Samples for white and for black.
-    fn sample(
-        &self,
-        net: &SetupNet,
-        count: usize,
-        parts: &[u64],
-    ) -> Result<[Vec<SampledSetup>; 2], SetupNetError> {
-        let sample = |seat: Side| {
-            let parts = [parts, &[seat.index() as u64]].concat();
-            let seed = derive(self.seed, Purpose::SetupSupply, &parts);
-            net.sample(&self.space, seat, count, seed)
-        };
-        Ok([sample(Side::White)?, sample(Side::Black)?])
+    /// Where samples for a seat come from.
+    fn sampling_seed(&self, parts: &[u64], seat: Side) -> u64 {
+        derive(self.seed, Purpose::SetupSupply, &[parts, &[seat.index() as u64]].concat())
     }
 
     /// Learns from the round: its samples, valued by the critic against setups
@@ -162,10 +159,6 @@ impl SetupLearner {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         (0..self.config.opponents).map(|_| pool.draw(seat, &mut rng).0).collect()
     }
-}
-
-fn setups_of(samples: Vec<SampledSetup>) -> Vec<Setup> {
-    samples.into_iter().map(|sample| sample.setup).collect()
 }
 
 /// The joint entropy of the distribution that samples come from, in nats.

@@ -12,7 +12,9 @@
 //! with `advantage = target - mean target of the seat`, not normalised, plus
 //! `bonus *` how much entropy lies in the tokens to come beyond what does on
 //! average: by the chain rule the two entropy terms together follow the gradient
-//! of the *joint* entropy, which that of the single tokens alone would not.
+//! of the *joint* entropy, which that of the single tokens alone would not. It is that of
+//! building: what mirroring adds to it, at most ln 2 nats, is not sought, but is part of
+//! the entropies that are told and held against the floor.
 //! Divergence and bonus with a fixed weight are those of magnetic mirror descent
 //! (Sokota et al. 2023), which approaches an equilibrium where plain policy
 //! gradients circle.
@@ -61,7 +63,7 @@ pub struct SetupRound {
 /// What a round of learning was.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SetupLosses {
-    /// Different setups that were taught.
+    /// Setups that were taught, each once however often it was sampled.
     pub setups: usize,
     /// Joint entropies before the round, in nats, for white and for black.
     pub entropies: [f64; 2],

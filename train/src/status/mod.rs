@@ -188,8 +188,8 @@ fn saved_rounds(run: &Path) -> u32 {
     states.ok().and_then(|states| states.first().copied()).unwrap_or(0)
 }
 
-/// The config of a run, where this version can read it, and what keeps the run from
-/// being resumed, if it is the config.
+/// The config of a run, where this version can read it, and what is wrong with the file
+/// for any version.
 fn read_config(path: &Path) -> (Option<Config>, Option<String>) {
     let text = match fs::read_to_string(path) {
         Ok(text) => text,

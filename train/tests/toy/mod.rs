@@ -46,7 +46,7 @@ pub(crate) fn toy_config(folder: &Path, changes: &[(&str, &str)]) -> PathBuf {
         ("window_growth = 0.0 ", "window_growth = 0.4 "),
         ("held_out_games = 0.05", "held_out_games = 0.2"),
         ("uniform_rounds = 2", "uniform_rounds = 1"),
-        ("samples_per_seat = 256", "samples_per_seat = 12"),
+        ("samples_per_seat = 768", "samples_per_seat = 12"),
         ("opponents = 32", "opponents = 4"),
         ("batch_setups = 128", "batch_setups = 8"),
         ("width = 128", "width = 16"),

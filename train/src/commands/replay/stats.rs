@@ -87,15 +87,18 @@ impl StatsArguments {
     }
 }
 
-/// Resignation in a run that resigns, before any game.
+/// Resignation in a run that resigns, before any game; `None` too where the run's config
+/// is not one of this version.
 fn resignation_of(run: &Path) -> anyhow::Result<Option<Resignation>> {
     let path = run.join("config.toml");
     let text = std::fs::read_to_string(&path);
     let text = text.with_context(|| format!("cannot read {}", path.display()))?;
-    let config = Config::parse(&path, &text)?;
-    let settings = config.games.resignation;
-    let resigns = settings.false_positives > 0.0;
-    Ok(resigns.then(|| Resignation::new(settings, config.run.seed)))
+    let config = Config::parse(&path, &text).ok();
+    Ok(config.and_then(|config| {
+        let settings = config.games.resignation;
+        let resigns = settings.false_positives > 0.0;
+        resigns.then(|| Resignation::new(settings, config.run.seed))
+    }))
 }
 
 impl From<Resignation> for Resigning {
@@ -119,7 +122,8 @@ fn in_words(told: &Told) -> String {
     let Told { shards, rules, summary, resignation } = told;
     let mut text = format!("{shards} shards, rules `{rules}`\n{summary}\n");
     let Some(resigning) = resignation else {
-        return text + "wrong resignations: not known (of a run that resigns, name the run)\n";
+        return text
+            + "wrong resignations: not known (of a run of this version that resigns, name the run)\n";
     };
     let Resigning { threshold, players, would_resign, wrong, .. } = resigning;
     text += &match (resigning.false_positives, resigning.interval) {

@@ -19,6 +19,9 @@ pub struct Diversity {
     pub entropy_share: f64,
     /// Share of the samples that have the king on its most frequent square.
     pub king_square: f64,
+    /// Share of the samples that have the king on the square, or its mirror image, where
+    /// it is most often: what mirroring does not hide.
+    pub king_square_or_image: f64,
     /// Share of the samples that have the king in a fortress.
     pub king_in_fortress: f64,
 }
@@ -32,6 +35,9 @@ impl Diversity {
         let distinct: HashSet<Setup> = setups.iter().copied().collect();
         let entropy = -samples.iter().map(|sample| sample.log_probability).sum::<f64>() / count;
         let marginals = Marginals::of(&setups);
+        let king = &marginals.units[Unit::King.index()];
+        let image = |square: usize| Square::new(square).mirror().index();
+        let either_way = king.iter().enumerate().map(|(at, share)| share + king[image(at)]);
         let sheltered = setups.iter().filter(|setup| {
             let king = setup.units().iter().position(|&unit| unit == Some(Unit::King));
             king.is_some_and(|square| setup.tiles()[square] == Tile::Fortress)
@@ -41,7 +47,8 @@ impl Diversity {
             distinct: distinct.len() as f64 / count,
             entropy,
             entropy_share: if uniform_entropy > 0.0 { entropy / uniform_entropy } else { 1.0 },
-            king_square: marginals.units[Unit::King.index()].iter().copied().fold(0.0, f64::max),
+            king_square: king.iter().copied().fold(0.0, f64::max),
+            king_square_or_image: either_way.fold(0.0, f64::max),
             king_in_fortress: sheltered.count() as f64 / count,
         }
     }
@@ -129,6 +136,7 @@ mod tests {
         assert!((diversity.entropy - 20.0).abs() < 1e-9);
         assert!((diversity.entropy_share - 1.0 / 3.0).abs() < 1e-9);
         assert!((diversity.king_square - 2.0 / 3.0).abs() < 1e-9);
+        assert!((diversity.king_square_or_image - 1.0).abs() < 1e-9);
         assert_eq!(diversity.king_in_fortress, 0.0);
 
         let marginals = Marginals::of(&[one, other]);

@@ -208,11 +208,12 @@ fn samples(
     count: u32,
     seed: u64,
 ) -> anyhow::Result<[Vec<SampledSetup>; 2]> {
-    let sample = |seat: Side| {
-        let seed = derive(seed, Purpose::SetupSupply, &[seat.index() as u64]);
-        net.sample(space, seat, count.max(1) as usize, seed)
-    };
+    let sample = |seat| net.sample(space, seat, count.max(1) as usize, seed_of(seed, seat));
     Ok([sample(Side::White)?, sample(Side::Black)?])
+}
+
+fn seed_of(seed: u64, seat: Side) -> u64 {
+    derive(seed, Purpose::SetupSupply, &[seat.index() as u64])
 }
 
 /// Setups of a network for white and for black.
@@ -225,8 +226,11 @@ pub fn sampled(
     count: u32,
     seed: u64,
 ) -> anyhow::Result<[Vec<Setup>; 2]> {
-    let setups = |samples: Vec<SampledSetup>| samples.iter().map(|s| s.setup).collect();
-    Ok(samples(net, space, count, seed)?.map(setups))
+    let sample = |seat| {
+        let chunks = net.sample_setups(space, seat, count.max(1) as usize, seed_of(seed, seat));
+        chunks.collect::<Result<Vec<_>, _>>().map(|chunks| chunks.concat())
+    };
+    Ok([sample(Side::White)?, sample(Side::Black)?])
 }
 
 /// Uniform setups for white and for black.

@@ -239,11 +239,13 @@ impl fmt::Display for SetupReport {
             writeln!(f, "  {name:<20} {score}")?;
         }
         for (seat, of) in ["white", "black"].into_iter().zip(&self.diversity) {
-            let share = 100.0 * of.king_in_fortress;
             writeln!(
                 f,
-                "{seat}: entropy {:.1} nats, king in the fortress {share:.0}%",
-                of.entropy
+                "{seat}: entropy {:.1} nats; king on its most frequent square or the mirror image \
+                 of that {:.0}%, in the fortress {:.0}%",
+                of.entropy,
+                100.0 * of.king_square_or_image,
+                100.0 * of.king_in_fortress
             )?;
         }
         Ok(())
@@ -265,6 +267,7 @@ mod tests {
             entropy: 40.0,
             entropy_share: 0.6,
             king_square: 0.3,
+            king_square_or_image: 0.4,
             king_in_fortress: 0.5,
         };
         SetupReport {
