@@ -12,7 +12,9 @@ As a module: `for game in games(path): ...`, or take whole columns with
 `h5py.File(path)["plies/root_value"][:]`.
 """
 
+import argparse
 import json
+import os
 import re
 import sys
 import zlib
@@ -95,10 +97,14 @@ def ply(data, row):
 
 
 def main():
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
+    description = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=description)
+    parser.add_argument("shard", help="the file, RUN/shards/round-NNNN.h5")
+    path = parser.parse_args().shard
+    if not os.path.isfile(path):
+        sys.exit(f"{path} is no file; expected a shard, such as RUN/shards/round-0003.h5")
     try:
-        for game in games(sys.argv[1]):
+        for game in games(path):
             print(json.dumps(game))
     except BrokenPipeError:
         sys.exit(0)  # whoever read has enough of it, as in `... | head`

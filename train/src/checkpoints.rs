@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::bail;
+use anyhow::{bail, ensure};
 use cyvasse_env::{ACTION_INDEX_VERSION, PLANES_VERSION, Rules};
 use cyvasse_models::checkpoint::{self, Compatibility};
 use cyvasse_models::{Net, SetupNet};
@@ -82,6 +82,10 @@ pub fn load_setup_net(
     let path = checkpoint.join(SETUP_NET);
     if !path.is_file() {
         let checkpoint = checkpoint.display();
+        ensure!(
+            path.parent().is_some_and(Path::is_dir),
+            "{checkpoint} is not there; expected a run directory or a checkpoint in one"
+        );
         bail!(
             "{checkpoint} has no {SETUP_NET}: its run did not learn setups, or it is no checkpoint"
         );

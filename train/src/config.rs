@@ -2,6 +2,7 @@
 //!
 //! What each key means is explained in `configs/quick.toml`.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -110,6 +111,12 @@ impl SelfPlayConfig {
         self.slots.div_ceil(self.workers.max(1))
     }
 
+    /// Plies of a round.
+    #[must_use]
+    pub fn plies(&self) -> u64 {
+        u64::from(self.slots) * u64::from(self.plies_per_slot)
+    }
+
     /// An evaluator for each worker.
     #[must_use]
     pub fn evaluators(&self, net: &Net, rules: &Arc<Rules>) -> Vec<NetEvaluator> {
@@ -208,6 +215,29 @@ impl Config {
     #[must_use]
     pub fn to_toml(&self) -> String {
         toml::to_string_pretty(self).expect("a config is a table of plain values")
+    }
+
+    /// The keys that have other values in another config, each with both values:
+    /// "`run.rounds` (4, there 3)".
+    #[must_use]
+    pub fn differences(&self, other: &Config) -> Vec<String> {
+        let [ours, theirs] = [self, other].map(|config| {
+            let table = toml::Value::try_from(config).expect("a config is a table");
+            let mut values = BTreeMap::new();
+            collect_values(String::new(), table, &mut values);
+            values
+        });
+        let keys: BTreeSet<&String> = ours.keys().chain(theirs.keys()).collect();
+        let shown = |value: Option<&toml::Value>| {
+            value.map_or_else(|| "absent".to_string(), ToString::to_string)
+        };
+        let different = keys.into_iter().filter(|&key| ours.get(key) != theirs.get(key));
+        different
+            .map(|key| {
+                let (own, there) = (shown(ours.get(key)), shown(theirs.get(key)));
+                format!("`{key}` ({own}, there {there})")
+            })
+            .collect()
     }
 
     /// The architecture of the play network.
@@ -357,6 +387,18 @@ pub fn read_rules(path: &Path) -> Result<Rules, ConfigError> {
 fn read(path: &Path) -> Result<String, ConfigError> {
     fs::read_to_string(path)
         .map_err(|source| ConfigError::Read { path: path.to_path_buf(), source })
+}
+
+/// The plain values in a table by their whole keys.
+fn collect_values(key: String, value: toml::Value, into: &mut BTreeMap<String, toml::Value>) {
+    let toml::Value::Table(table) = value else {
+        into.insert(key, value);
+        return;
+    };
+    for (name, value) in table {
+        let key = if key.is_empty() { name } else { format!("{key}.{name}") };
+        collect_values(key, value, into);
+    }
 }
 
 /// One line for an error in the config, with the nearest key for an unknown one.

@@ -124,7 +124,8 @@ fn a_run_that_is_there_is_not_overwritten() {
     let changed = toy_config(folder.path(), &[("rounds = 3", "rounds = 2")]);
     let output = train(&changed, &run, &["--resume"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(error_of(&output).contains("a run goes on as it began"), "{}", error_of(&output));
+    let said = error_of(&output);
+    assert!(said.contains(" in `run.rounds` (2, there 1), `setups.uniform_rounds` (1, there 0): "));
 }
 
 #[test]

@@ -23,11 +23,11 @@ Players:
   alphabeta:depth=4             search with a hand-written evaluation; or nodes=20000, or ms=20
   rollouts:simulations=400      Monte-Carlo tree search with random games
   agent:PATH?simulations=64     a trained network: a run directory (its newest checkpoint), a
-                                checkpoint directory or its file; search=puct or search=policy
-                                in place of Gumbel search
+                                checkpoint directory or its file; 64 simulations if nothing is
+                                said; search=puct or search=policy in place of Gumbel search
 Where a player takes its homelands from is an option, too:
-  setups=own                    the setup network of the agent's checkpoint: what an agent does where
-                                there is one, for it is a part of the agent
+  setups=own                    the setup network of the agent's checkpoint: what an agent does
+                                where there is one, for it is a part of the agent
   setups=uniform                any setup, each as likely as the others: what all others do
   setups=FILE                   one of those in the file, one a line (lines with # are comments)
 With errors=20, any player plays at random in so many of a hundred turns.

@@ -98,8 +98,7 @@ pub(super) fn play(
         progress: &progress,
         stop,
     };
-    let length = u64::from(settings.slots) * u64::from(settings.plies_per_slot);
-    let mut stage = reporter.stage("self-play", length);
+    let mut stage = reporter.stage("self-play", settings.plies());
     let done = AtomicBool::new(false);
     let games = thread::scope(|scope| {
         scope.spawn(|| watch(&mut stage, &progress, &done));

@@ -33,10 +33,9 @@ impl Inbox {
 /// many plies as the run would play itself in a round. Waits until there are so many,
 /// so that no position is trained on too often.
 pub(super) fn collect(run: &mut Run<'_>, round: u32) -> anyhow::Result<Vec<GameRecord>> {
-    let settings = &run.config.selfplay;
-    let goal = u64::from(settings.slots) * u64::from(settings.plies_per_slot);
+    let goal = run.config.selfplay.plies();
     let path = run.dir.path().display();
-    let missing = format!("{goal} plies by workers (`cyvasse selfplay --run-dir {path}` is one)");
+    let missing = format!("plies by workers (`cyvasse selfplay --run-dir {path}` is one)");
     let mut taken = run.taken.clone();
     let mut games = Vec::new();
     let mut stage = run.reporter.stage("waiting", goal);
@@ -55,9 +54,9 @@ pub(super) fn collect(run: &mut Run<'_>, round: u32) -> anyhow::Result<Vec<GameR
             break;
         }
         if !std::mem::replace(&mut told, true) && plies == 0 {
-            run.reporter.say(&format!("round {round}: waiting for {missing}"));
+            run.reporter.say(&format!("round {round}: waiting for {goal} {missing}"));
         }
-        stage.update(plies, &format!("of {missing}"));
+        stage.update(plies, &missing);
         thread::sleep(LOOK_AGAIN);
     }
     if run.stopped() {

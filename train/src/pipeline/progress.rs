@@ -73,14 +73,14 @@ pub struct Stage<'a> {
 
 impl Reporter {
     /// A reporter that keeps a log file, at the end of what is in it, and beside it
-    /// `progress.json`.
+    /// `progress.json`, which tells whether the process takes games of workers.
     ///
     /// # Errors
     /// A file that cannot be opened.
-    pub fn with_log(path: &Path) -> Result<Reporter, RunDirError> {
+    pub fn with_log(path: &Path, takes_games: bool) -> Result<Reporter, RunDirError> {
         let log = File::options().create(true).append(true).open(path);
         let log = log.map_err(io_error("open", path))?;
-        let file = path.parent().map(ProgressFile::begin);
+        let file = path.parent().map(|folder| ProgressFile::begin(folder, takes_games));
         Ok(Reporter { log: Some(Mutex::new(log)), file, ..Reporter::new() })
     }
 
@@ -228,7 +228,7 @@ mod tests {
     fn a_stage_turns_to_another_name_or_length() {
         for (name, length) in [("setups", 128), ("games", 1), ("games", 128)] {
             let folder = tempfile::tempdir().unwrap();
-            let reporter = Reporter::with_log(&folder.path().join("log.txt")).unwrap();
+            let reporter = Reporter::with_log(&folder.path().join("log.txt"), false).unwrap();
             let mut stage = reporter.stage("setups", 1);
             stage.turn_to(name, length);
             stage.turn_to(name, length);

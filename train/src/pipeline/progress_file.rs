@@ -45,6 +45,9 @@ pub struct ProgressNote {
     pub rate: f64,
     /// Rates and losses, in words.
     pub detail: String,
+    /// Whether the process takes games that workers have played.
+    #[serde(default)]
+    pub takes_games: bool,
     /// How the work ended; `None` while it goes on, or when it was killed.
     pub end: Option<WorkEnd>,
 }
@@ -112,7 +115,7 @@ impl ProgressNote {
 }
 
 impl ProgressFile {
-    pub(super) fn begin(folder: &Path) -> ProgressFile {
+    pub(super) fn begin(folder: &Path, takes_games: bool) -> ProgressFile {
         let (pid, now) = (std::process::id(), seconds_now());
         let note = ProgressNote {
             host: host(),
@@ -126,6 +129,7 @@ impl ProgressFile {
             total: 0,
             rate: 0.0,
             detail: String::new(),
+            takes_games,
             end: None,
         };
         let kept = Mutex::new(Kept { note, written: None });
@@ -217,7 +221,7 @@ mod tests {
     #[test]
     fn a_note_tells_how_far_its_process_is_and_whether_it_is_there() {
         let folder = tempfile::tempdir().unwrap();
-        let file = ProgressFile::begin(folder.path());
+        let file = ProgressFile::begin(folder.path(), false);
         assert_eq!(ProgressNote::read(folder.path()).unwrap().phase, "starting");
         file.step("self-play", (30, 120), 2.0, "fast");
         let note = ProgressNote::read(folder.path()).unwrap();
@@ -236,7 +240,7 @@ mod tests {
         assert_eq!(ProgressNote { host: "elsewhere".into(), ..other }.is_alive(), None);
         drop(file);
         assert_eq!(ProgressNote::read(folder.path()).unwrap().end, note.end);
-        drop(ProgressFile::begin(folder.path()));
+        drop(ProgressFile::begin(folder.path(), false));
         let end = ProgressNote::read(folder.path()).unwrap().end;
         assert!(matches!(end, Some(WorkEnd::Failed(_))), "{end:?}");
     }

@@ -220,27 +220,29 @@ fn check_unchanged(
     config: &Config,
     rules: &Rules,
 ) -> anyhow::Result<()> {
-    let differs = |file: &Path, own: &str| -> anyhow::Result<()> {
+    let differs = |file: &Path, own: &str, keys: &str| -> anyhow::Result<()> {
         let (file, own) = (file.display(), dir.file(own));
         bail!(
-            "{file} differs from {}: a run goes on as it began; undo the change or start a new run",
+            "{file} differs from {}{keys}: a run goes on as it began; undo the change or start a new run",
             own.display()
         )
     };
     let path = &options.config;
     let text = fs::read_to_string(path).map_err(io_error("read", path))?;
-    if Config::parse(path, &text)? != *config {
-        return differs(path, "config.toml");
+    let named = Config::parse(path, &text)?;
+    if named != *config {
+        let keys = named.differences(config).join(", ");
+        return differs(path, "config.toml", &format!(" in {keys}"));
     }
     // The run has its own copy of the rules: the named file may be gone.
     match load_rules(path, &config.run.rules) {
         Ok(named) if named.fingerprint() != rules.fingerprint() => {
-            return differs(Path::new(&config.run.rules), "rules.toml");
+            return differs(Path::new(&config.run.rules), "rules.toml", "");
         }
         _ => {}
     }
     match setups::edited_fixed_file(config, path, dir, rules)? {
-        Some(edited) => differs(&edited, setups::FIXED),
+        Some(edited) => differs(&edited, setups::FIXED, ""),
         None => Ok(()),
     }
 }
@@ -262,7 +264,7 @@ fn assemble<'a>(
     stop: &'a AtomicBool,
     saved: Saved,
 ) -> anyhow::Result<Run<'a>> {
-    let reporter = Reporter::with_log(&dir.file("log.txt"))?;
+    let reporter = Reporter::with_log(&dir.file("log.txt"), options.learner)?;
     let workers = config.selfplay.workers as usize;
     // The threads live as long as the run: libtorch keeps memory for each.
     let pool = ThreadPoolBuilder::new().num_threads(workers).build()?;

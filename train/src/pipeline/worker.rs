@@ -5,6 +5,7 @@
 //! stint with the newest network there and leaves its games in a folder of its own;
 //! the learner takes them. Either may be started and stopped at any time.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,14 +17,14 @@ use anyhow::{Context, ensure};
 use cyvasse_env::Rules;
 use cyvasse_models::Net;
 use cyvasse_selfplay::play::SelfPlay;
-use cyvasse_selfplay::replay::{ShardHeader, write_shard};
+use cyvasse_selfplay::replay::{Shard, ShardHeader, write_shard};
 use cyvasse_selfplay::{GameRecord, MoverValue, SetupPool};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::files::{io_error, remove_partial, try_lock, write_folder};
 use super::games::{self, Table};
 use super::progress::Reporter;
-use super::progress_file::WorkEnd;
+use super::progress_file::{ProgressNote, WorkEnd};
 use super::run_dir::RunDir;
 use super::sealed::{self, SealedError};
 use super::state::ForWorkers;
@@ -44,8 +45,8 @@ pub struct WorkerOptions {
 }
 
 /// Stints that the learner has not taken yet, when a worker waits for it: more would be
-/// by ever older networks.
-const MOST_STINTS: u32 = 2;
+/// by ever older networks. But for their sake the learner must not lack a round's plies.
+const MOST_STINTS: usize = 2;
 
 /// The most workers at the same time.
 const MOST_WORKERS: u32 = 9999;
@@ -68,6 +69,8 @@ struct Worker<'a> {
     selfplay: SelfPlay,
     /// The newest stint; 0 before the first.
     stint: u32,
+    /// Plies of the finished games of each stint that the learner has not taken yet.
+    waiting: BTreeMap<u32, u64>,
     guide: Option<Guide>,
     /// Whether it waits for the learner, and has said so.
     waits: bool,
@@ -146,7 +149,7 @@ impl<'a> Worker<'a> {
         let folder = worker_folder(run.path(), number);
         let threads = config.selfplay.workers as usize;
         let pool = ThreadPoolBuilder::new().num_threads(threads).build()?;
-        let reporter = Reporter::with_log(&folder.join("log.txt"))?;
+        let reporter = Reporter::with_log(&folder.join("log.txt"), false)?;
         for (number, error) in passed_over {
             let error = one_line::told(&error);
             reporter
@@ -154,8 +157,8 @@ impl<'a> Worker<'a> {
         }
         let shown = run.path().display();
         reporter
-            .say(&format!("worker {number} of {shown}: {threads} threads, stint {}", stint + 1));
-        let guide = None;
+            .say(&format!("worker {number} of {shown}: threads: {threads}, stint {}", stint + 1));
+        let waiting = plies_of_stints(&folder, &rules)?;
         Ok(Worker {
             config,
             rules,
@@ -168,7 +171,8 @@ impl<'a> Worker<'a> {
             stop,
             selfplay,
             stint,
-            guide,
+            waiting,
+            guide: None,
             waits: false,
         })
     }
@@ -179,6 +183,7 @@ impl<'a> Worker<'a> {
             if round >= self.config.run.rounds {
                 return Ok(RunEnd::Finished);
             }
+            self.check_that_games_are_taken()?;
             match self.is_ready(round) {
                 Ok(true) => self.play()?,
                 Ok(false) => thread::sleep(LOOK_AGAIN),
@@ -190,6 +195,21 @@ impl<'a> Worker<'a> {
             }
         }
         Ok(RunEnd::Stopped)
+    }
+
+    /// Refuses to play for a trainer that plays its own games.
+    fn check_that_games_are_taken(&self) -> anyhow::Result<()> {
+        let path = self.run.path();
+        let Some(trainer) = ProgressNote::read(path) else { return Ok(()) };
+        let is_at_work = trainer.end.is_none() && trainer.is_alive() == Some(true);
+        ensure!(
+            trainer.takes_games || !is_at_work,
+            "process {} trains the run in {run} on games that it plays itself and takes no others; \
+             stop it and go on with `cyvasse train CONFIG --run-dir {run} --resume --learner`",
+            trainer.pid,
+            run = path.display()
+        );
+        Ok(())
     }
 
     fn wait_for_mending(&mut self, error: &anyhow::Error) {
@@ -210,11 +230,13 @@ impl<'a> Worker<'a> {
     fn is_ready(&mut self, round: u32) -> anyhow::Result<bool> {
         let ForWorkers { resign_below, taken } = ForWorkers::load(&self.run.state(round))?;
         let taken = taken.get(&self.number).copied().unwrap_or(0);
-        let ready = self.stint.saturating_sub(taken) < MOST_STINTS;
+        self.waiting.retain(|&stint, _| stint > taken);
+        let (stints, plies) = (self.waiting.len(), self.waiting.values().sum::<u64>());
+        let ready = stints < MOST_STINTS || plies < self.config.selfplay.plies();
         if !ready && !self.waits {
             let folder = self.folder.display();
             self.reporter.say(&format!(
-                "waiting for the learner to take {MOST_STINTS} stints of games that lie in {folder}"
+                "waiting for the learner to take {stints} stints of games that lie in {folder}"
             ));
         }
         self.waits = !ready;
@@ -263,6 +285,7 @@ impl<'a> Worker<'a> {
             return Ok(());
         }
         self.hand_over(stint, &games)?;
+        self.waiting.insert(stint, games.iter().map(|game| game.plies.len() as u64).sum());
         self.stint = stint;
         Ok(())
     }
@@ -313,6 +336,16 @@ fn take_place(run: &RunDir, config: &Config, rules: &Arc<Rules>) -> anyhow::Resu
         "{MOST_WORKERS} workers are at work in {}, the most there can be",
         folder.display()
     )
+}
+
+/// The plies of the finished games of each stint that lies in a worker's folder; none of
+/// a stint whose games the learner will not take.
+fn plies_of_stints(folder: &Path, rules: &Rules) -> anyhow::Result<BTreeMap<u32, u64>> {
+    let plies = |stint: u32| {
+        let shard = Shard::open(stint_folder(folder, stint).join(GAMES), rules);
+        (stint, shard.map_or(0, |shard| shard.ply_count() as u64))
+    };
+    Ok(stints_of(folder)?.into_iter().map(plies).collect())
 }
 
 /// The games of a worker after a stint.

@@ -132,6 +132,45 @@ fn workers_and_a_learner_share_a_run_in_any_order() {
 }
 
 #[test]
+fn a_lone_worker_plays_until_the_learner_has_a_round() {
+    let folder = TempDir::new().unwrap();
+    // Few games end within a stint of so few plies.
+    let short = [("rounds = 3", "rounds = 2"), ("games = 4", "games = 0")];
+    let config = toy_config(
+        folder.path(),
+        &[&short[..], &[("plies_per_slot = 40", "plies_per_slot = 2")]].concat(),
+    );
+    let run = folder.path().join("run");
+    let (config, run_dir) = (config.display().to_string(), run.display().to_string());
+    let arguments = ["train", &config, "--run-dir", &run_dir, "--learner"];
+    let learner = Process::start(folder.path().join("learner"), &arguments);
+    let worker = ["selfplay", "--run-dir", &run_dir];
+    let mut worker = Process::start(folder.path().join("worker"), &worker);
+    worker.wait_to_say("stint 3 (network of round 0)");
+    for process in [learner, worker] {
+        let (code, said) = process.end();
+        assert_eq!(code, Some(0), "{said}");
+    }
+}
+
+#[test]
+fn no_worker_plays_for_a_run_that_plays_its_own_games() {
+    let folder = TempDir::new().unwrap();
+    let config = toy_config(folder.path(), &[("rounds = 3", "rounds = 1000")]);
+    let run = folder.path().join("run");
+    let (config, run_dir) = (config.display().to_string(), run.display().to_string());
+    let alone = ["train", &config, "--run-dir", &run_dir];
+    let mut alone = Process::start(folder.path().join("alone"), &alone);
+    alone.wait_to_say("round 1: ");
+    let worker = ["selfplay", "--run-dir", &run_dir];
+    let (code, said) = Process::start(folder.path().join("worker"), &worker).end();
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("on games that it plays itself and takes no others; stop it"), "{said}");
+    alone.signal("-KILL");
+    alone.end();
+}
+
+#[test]
 fn a_worker_whose_games_are_damaged_or_of_another_stint_is_passed_over() {
     let folder = TempDir::new().unwrap();
     let config = toy_config(folder.path(), &[("rounds = 3", "rounds = 1000")]);

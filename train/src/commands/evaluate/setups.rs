@@ -59,13 +59,13 @@ pub(in crate::commands) struct SetupsArguments {
     /// Simulations of the pilot's search, with the noise of self-play
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = value_parser!(u32).range(2..=65_536))]
     simulations: u32,
-    /// Games against uniform setups, and as many with the other pilot
+    /// Games against uniform setups, an even number, and as many with the other pilot
     #[arg(long, value_name = "N", default_value_t = 800, value_parser = value_parser!(u32).range(2..=MOST_GAMES))]
     games: u32,
-    /// Games against each hand-made setup
+    /// Games against each hand-made setup, an even number
     #[arg(long, value_name = "N", default_value_t = 80, value_parser = value_parser!(u32).range(2..=MOST_GAMES))]
     hand_made_games: u32,
-    /// Games of the best answers to one mixture
+    /// Games of the best answers to one mixture, an even number
     #[arg(long, value_name = "N", default_value_t = 400, value_parser = value_parser!(u32).range(2..=MOST_GAMES))]
     response_games: u32,
     /// Samples whose diversity is looked at, for each seat
@@ -105,7 +105,23 @@ const CLIMB_OPPONENTS: u32 = 200;
 const BEST: u32 = 8;
 
 impl SetupsArguments {
+    fn check_games(&self) -> anyhow::Result<()> {
+        let all = [
+            ("--games", self.games),
+            ("--hand-made-games", self.hand_made_games),
+            ("--response-games", self.response_games),
+        ];
+        for (flag, games) in all {
+            ensure!(
+                games.is_multiple_of(2),
+                "{flag} is {games}, expected an even number: half of them are played from each seat"
+            );
+        }
+        Ok(())
+    }
+
     pub(super) fn run(mut self) -> anyhow::Result<ExitCode> {
+        self.check_games()?;
         self.checkpoint = find_checkpoint(&self.checkpoint);
         let stop = stop_flag()?;
         let (device, workers) = (self.machine.device()?, self.machine.workers());
