@@ -15,8 +15,6 @@ use std::time::Instant;
 
 use anyhow::Context;
 use cyvasse_env::{Game, Position, Rules, SetupSpace};
-use cyvasse_models::Net;
-use cyvasse_models::optim::Optimizer;
 use cyvasse_selfplay::replay::{Shard, ShardHeader, write_shard};
 use cyvasse_selfplay::{GameId, GameRecord, MoverValue, PlyKind, PlyRecord, SetupSource};
 use cyvasse_train::config::Config;
@@ -63,16 +61,13 @@ fn main() -> anyhow::Result<()> {
     println!("before training: peak {} MB", peak_mb()?);
 
     tch::set_num_threads(1);
-    let net = Net::new(&config.net(), 1, Device::Cpu)?;
-    let average = net.copy();
-    let optimizer = Optimizer::new(&training.optimizer, net.trainable_variables())?;
     let samples = steps * u64::from(training.batch_size);
     let started = Instant::now();
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let numbers: Vec<usize> = (0..samples).map(|_| rng.random_range(0..window.len())).collect();
     drop(window.look_up(&numbers)?);
     println!("{samples} positions looked up in {:.1} s", seconds(started));
-    let mut trainer = Trainer::new(net, average, optimizer, training, rules);
+    let mut trainer = Trainer::untrained(&config, &rules, Device::Cpu)?;
     let started = Instant::now();
     let stop = AtomicBool::new(false);
     let round = TrainingRound { steps, run_share: 0.0, seed: 1, stop: &stop };

@@ -81,14 +81,12 @@ pub fn load_setup_net(
 ) -> anyhow::Result<SetupNet> {
     let path = checkpoint.join(SETUP_NET);
     if !path.is_file() {
-        let checkpoint = checkpoint.display();
+        let shown = checkpoint.display();
         ensure!(
-            path.parent().is_some_and(Path::is_dir),
-            "{checkpoint} is not there; expected a run directory or a checkpoint in one"
+            checkpoint.is_dir(),
+            "{shown} is not there; expected a run directory or a checkpoint in one"
         );
-        bail!(
-            "{checkpoint} has no {SETUP_NET}: its run did not learn setups, or it is no checkpoint"
-        );
+        bail!("{shown} has no {SETUP_NET}: its run did not learn setups, or it is no checkpoint");
     }
     Ok(checkpoint::load(&path, &made_for(rules), device)?.0)
 }

@@ -171,6 +171,22 @@ fn config() -> LearnedSetups {
     }
 }
 
+/// Nothing keeps this one from always building what it finds best.
+fn greedy() -> LearnedSetups {
+    LearnedSetups {
+        entropy_bonus: 0.0,
+        final_entropy_bonus: 0.0,
+        kl_weight: 0.0,
+        learning_rate: 0.05,
+        ..config()
+    }
+}
+
+fn mirroring(config: LearnedSetups) -> LearnedSetups {
+    let network = SetupNetworkConfig { mirror: true, ..config.network };
+    LearnedSetups { network, ..config }
+}
+
 /// What is learned here comes from the exact payoffs alone.
 const NO_GAMES: Played<'static> = Played { games: &[], chances: &[] };
 
@@ -297,14 +313,7 @@ fn without_a_learning_rate_nothing_is_gained() {
 #[test]
 fn without_an_entropy_bonus_the_alarm_is_raised() {
     let mut payoffs = Payoffs::new(&duel());
-    let greedy = LearnedSetups {
-        entropy_bonus: 0.0,
-        final_entropy_bonus: 0.0,
-        kl_weight: 0.0,
-        learning_rate: 0.05,
-        ..config()
-    };
-    let net = learn(greedy, 40, &mut payoffs);
+    let net = learn(greedy(), 40, &mut payoffs);
     // Alarm is raised by what has learned nothing too: this has lost its variety.
     let found = diversity(&net);
     assert!(found.iter().all(|of| of.entropy_share < 0.3 && !of.is_mixture()), "{found:?}");
@@ -312,10 +321,13 @@ fn without_an_entropy_bonus_the_alarm_is_raised() {
 
 #[test]
 fn samples_and_past_networks_teach_setups_that_are_harder_to_exploit() {
-    let mut payoffs = Payoffs::new(&duel());
+    learns_what_is_harder_to_exploit(config(), &mut Payoffs::new(&duel()));
+}
+
+fn learns_what_is_harder_to_exploit(config: LearnedSetups, payoffs: &mut Payoffs) {
     let uniform = vec![1.0 / SETUPS as f64; SETUPS];
     let before = payoffs.exploitability(&[uniform.clone(), uniform]);
-    let net = learn(config(), 60, &mut payoffs);
+    let net = learn(config, 60, payoffs);
     let after = payoffs.exploitability(&mixtures(&net));
     // Samples are noisy and the entropy bonus pulls towards the uniform: it is no
     // equilibrium yet, but a clear step towards one.
@@ -325,16 +337,7 @@ fn samples_and_past_networks_teach_setups_that_are_harder_to_exploit() {
 #[test]
 fn who_mirrors_never_tells_a_flank() {
     let mut payoffs = Payoffs::new(&duel());
-    // Nothing keeps this one from always building what it finds best.
-    let greedy = LearnedSetups {
-        network: SetupNetworkConfig { mirror: true, ..config().network },
-        entropy_bonus: 0.0,
-        final_entropy_bonus: 0.0,
-        kl_weight: 0.0,
-        learning_rate: 0.05,
-        ..config()
-    };
-    let net = learn(greedy, 40, &mut payoffs);
+    let net = learn(mirroring(greedy()), 40, &mut payoffs);
     for (mixture, found) in mixtures(&net).iter().zip(diversity(&net)) {
         for (square, share) in mixture.iter().enumerate() {
             let image = Square::new(square).mirror().index();
@@ -342,13 +345,7 @@ fn who_mirrors_never_tells_a_flank() {
         }
         assert!(found.hides_the_king(), "{found:?}");
     }
-
-    let uniform = vec![1.0 / SETUPS as f64; SETUPS];
-    let before = payoffs.exploitability(&[uniform.clone(), uniform]);
-    let network = SetupNetworkConfig { mirror: true, ..config().network };
-    let net = learn(LearnedSetups { network, ..config() }, 60, &mut payoffs);
-    let after = payoffs.exploitability(&mixtures(&net));
-    assert!(after < 0.8 * before, "exploitability {after}, of uniform setups {before}");
+    learns_what_is_harder_to_exploit(mirroring(config()), &mut payoffs);
 }
 
 #[test]
@@ -375,8 +372,7 @@ fn who_mirrors_learns_from_how_it_built() {
 
     // Its games were all mirrored: it learns what another learns that never mirrors and
     // played them as they were built.
-    let network = SetupNetworkConfig { mirror: true, ..config.network.clone() };
-    let mirroring = LearnedSetups { network, ..config.clone() };
+    let mirroring = mirroring(config.clone());
     let taught = |config: &LearnedSetups, played: fn(Square) -> Square| {
         let mut trainer = self::trainer(config);
         trainer.net.move_towards(&plain, 1.0);

@@ -51,19 +51,35 @@ impl SetupNet {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let mut sampled = Vec::with_capacity(count);
         for count in chunks(count) {
-            let built = self.build(space, seat, count, &mut rng)?;
-            let probable = self.with_mixture_probabilities(space, seat, built)?;
-            let setups = self.toss(probable.iter().map(|one| one.setup), &mut rng);
-            let both = setups.into_iter().zip(probable);
-            sampled.extend(both.map(|(setup, probable)| SampledSetup { setup, ..probable }));
+            let (built, scores) = self.build(space, seat, count, &mut rng)?;
+            let scores = self.score_either_way(space, seat, &built, scores)?;
+            let setups = self.toss(built, &mut rng).into_iter().zip(scores);
+            sampled.extend(
+                setups.map(|(setup, log_probability)| SampledSetup { setup, log_probability }),
+            );
         }
         Ok(sampled)
     }
 
     /// The setups of [`SetupNet::sample`] without their probabilities, which cost as
-    /// much again where a network mirrors; some hundreds at a time, for more than there
-    /// is memory for.
+    /// much again where a network mirrors.
+    ///
+    /// # Errors
+    /// Outputs that are not finite.
     pub fn sample_setups(
+        &self,
+        space: &SetupSpace,
+        seat: Side,
+        count: usize,
+        seed: u64,
+    ) -> Result<Vec<Setup>, SetupNetError> {
+        let chunks = self.sample_chunks(space, seat, count, seed);
+        Ok(chunks.collect::<Result<Vec<_>, _>>()?.concat())
+    }
+
+    /// The setups of [`SetupNet::sample_setups`], some hundreds at a time, for more than
+    /// there is memory for.
+    pub fn sample_chunks(
         &self,
         space: &SetupSpace,
         seat: Side,
@@ -72,9 +88,8 @@ impl SetupNet {
     ) -> impl Iterator<Item = Result<Vec<Setup>, SetupNetError>> {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         chunks(count).map(move |count| {
-            let built = self.build(space, seat, count, &mut rng)?;
-            let tossed = self.toss(built.into_iter().map(|built| built.setup), &mut rng);
-            Ok(tossed)
+            let (built, _) = self.build(space, seat, count, &mut rng)?;
+            Ok(self.toss(built, &mut rng))
         })
     }
 
@@ -85,14 +100,15 @@ impl SetupNet {
         seat: Side,
         count: usize,
         rng: &mut ChaCha8Rng,
-    ) -> Result<Vec<SampledSetup>, SetupNetError> {
+    ) -> Result<(Vec<Setup>, Vec<f64>), SetupNetError> {
         self.fill_in(space, seat, count, |probabilities| draw(probabilities, rng.random()))
     }
 
     /// Mirrors each setup if the coin says so, and the network tosses one.
-    fn toss(&self, built: impl Iterator<Item = Setup>, rng: &mut ChaCha8Rng) -> Vec<Setup> {
+    fn toss(&self, built: Vec<Setup>, rng: &mut ChaCha8Rng) -> Vec<Setup> {
         let mirror = self.config.mirror;
-        built.map(|setup| if mirror && rng.random() { setup.mirror() } else { setup }).collect()
+        let toss = |setup: Setup| if mirror && rng.random() { setup.mirror() } else { setup };
+        built.into_iter().map(toss).collect()
     }
 
     /// The setup that comes of the likeliest token at each step: one of the
@@ -105,8 +121,9 @@ impl SetupNet {
             let order = |a: &usize, b: &usize| probabilities[*a].total_cmp(&probabilities[*b]);
             (0..probabilities.len()).max_by(order).unwrap_or(0)
         };
-        let built = self.fill_in(space, seat, 1, likeliest)?;
-        Ok(self.with_mixture_probabilities(space, seat, built)?[0])
+        let (built, scores) = self.fill_in(space, seat, 1, likeliest)?;
+        let scores = self.score_either_way(space, seat, &built, scores)?;
+        Ok(SampledSetup { setup: built[0], log_probability: scores[0] })
     }
 
     /// The exact log-probabilities of setups for a seat, in nats.
@@ -119,11 +136,8 @@ impl SetupNet {
         seat: Side,
         setups: &[Setup],
     ) -> Result<Vec<f64>, SetupNetError> {
-        let built = self.score_building(space, seat, setups)?;
-        let sampled = setups.iter().zip(built);
-        let sampled = sampled.map(|(&setup, score)| SampledSetup { setup, log_probability: score });
-        let sampled = self.with_mixture_probabilities(space, seat, sampled.collect())?;
-        Ok(sampled.into_iter().map(|sampled| sampled.log_probability).collect())
+        let scores = self.score_building(space, seat, setups)?;
+        self.score_either_way(space, seat, setups, scores)
     }
 
     /// How the network built setups that it sampled for a seat: each as it is or
@@ -154,22 +168,21 @@ impl SetupNet {
         Ok(pairs.map(choose).collect())
     }
 
-    /// Setups with the log-probabilities of building them, or where the network mirrors
-    /// of building them or their mirror images and tossing the coin that way.
-    fn with_mixture_probabilities(
+    /// The log-probabilities of setups that are built with those in `scores`: the same, or
+    /// where the network mirrors those of building them or their mirror images and tossing
+    /// the coin that way.
+    fn score_either_way(
         &self,
         space: &SetupSpace,
         seat: Side,
-        mut built: Vec<SampledSetup>,
-    ) -> Result<Vec<SampledSetup>, SetupNetError> {
-        if self.config.mirror {
-            let mirrored: Vec<Setup> = built.iter().map(|one| one.setup.mirror()).collect();
-            let scores = self.score_building(space, seat, &mirrored)?;
-            for (sampled, mirrored) in built.iter_mut().zip(scores) {
-                sampled.log_probability = ln_mean_exp(sampled.log_probability, mirrored);
-            }
+        setups: &[Setup],
+        scores: Vec<f64>,
+    ) -> Result<Vec<f64>, SetupNetError> {
+        if !self.config.mirror {
+            return Ok(scores);
         }
-        Ok(built)
+        let of_images = self.score_building(space, seat, &mirrored(setups))?;
+        Ok(scores.into_iter().zip(of_images).map(|(one, image)| ln_mean_exp(one, image)).collect())
     }
 
     /// The log-probabilities with which the network builds setups in this orientation.
@@ -193,14 +206,14 @@ impl SetupNet {
     }
 
     /// Fills in setups side by side; `choose` picks a token by its probability
-    /// (0 where it is not legal).
+    /// (0 where it is not legal). Returns them with the log-probabilities of building them.
     fn fill_in(
         &self,
         space: &SetupSpace,
         seat: Side,
         count: usize,
         mut choose: impl FnMut(&[f64]) -> usize,
-    ) -> Result<Vec<SampledSetup>, SetupNetError> {
+    ) -> Result<(Vec<Setup>, Vec<f64>), SetupNetError> {
         let mut builders = vec![space.builder(); count];
         let mut sums = vec![0.0; count];
         let mut features = vec![0.0; count * SETUP_FEATURES];
@@ -220,11 +233,8 @@ impl SetupNet {
                 builder.place(token)?;
             }
         }
-        let finished = builders.iter().zip(sums).map(|(builder, log_probability)| SampledSetup {
-            setup: builder.finish().expect("all steps are taken"),
-            log_probability,
-        });
-        Ok(finished.collect())
+        let finish = |builder: &SetupBuilder<'_>| builder.finish().expect("all steps are taken");
+        Ok((builders.iter().map(finish).collect(), sums))
     }
 
     /// The network's outputs after some prefixes of `step` tokens each: 11 for each

@@ -302,14 +302,15 @@ fn a_network_that_would_not_fit_into_memory_is_refused() {
 fn samples_do_not_depend_on_how_they_are_asked_for() {
     let (net, space) = (wild_net(3), king_only());
     for net in [mirroring(&net), net] {
-        let chunks = net.sample_setups(&space, Side::White, 600, 5).map(Result::unwrap);
+        let chunks = net.sample_chunks(&space, Side::White, 600, 5).map(Result::unwrap);
         let chunks: Vec<Vec<Setup>> = chunks.collect();
         assert!(chunks.len() > 1 && chunks.iter().all(|chunk| !chunk.is_empty()));
         let sampled = net.sample(&space, Side::White, 600, 5).unwrap();
         let sampled: Vec<Setup> = sampled.iter().map(|sampled| sampled.setup).collect();
         assert_eq!(chunks.concat(), sampled);
+        assert_eq!(net.sample_setups(&space, Side::White, 600, 5).unwrap(), sampled);
         // However many are asked for, only what is taken is made.
-        let mut endless = net.sample_setups(&space, Side::White, usize::MAX, 5);
+        let mut endless = net.sample_chunks(&space, Side::White, usize::MAX, 5);
         assert_eq!(endless.next().unwrap().unwrap(), chunks[0]);
     }
 }

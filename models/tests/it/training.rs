@@ -3,7 +3,7 @@
 use crate::common::{noise, small_config, small_net};
 use cyvasse_models::loss::{policy_loss, value_loss};
 use cyvasse_models::optim::{Optimizer, OptimizerConfig};
-use cyvasse_models::{ConfigError, Net, NetConfig};
+use cyvasse_models::{ConfigError, Net, NetConfig, TrainingPrecision};
 use tch::{Device, Kind, Tensor};
 
 struct Batch {
@@ -112,4 +112,48 @@ fn configurations_with_unknown_keys_are_refused() {
     json["blokcs"] = 3.into();
     let error = serde_json::from_value::<NetConfig>(json).unwrap_err();
     assert!(error.to_string().contains("unknown field `blokcs`"), "{error}");
+}
+
+/// Losses of the policy and the value before each of some steps, and the gradient of
+/// the first convolution in the first.
+fn train_in(net: &Net, precision: TrainingPrecision, steps: usize) -> (Vec<[f64; 2]>, Tensor) {
+    tch::set_num_threads(1);
+    let batch = batch(16);
+    let config =
+        OptimizerConfig::AdamW { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay: 1e-4 };
+    let mut optimizer = Optimizer::new(&config, net.trainable_variables()).unwrap();
+    let mut gradient = Tensor::new();
+    let losses = (0..steps).map(|step| {
+        let outputs = net.forward_train_in(&batch.planes, precision);
+        let policy = policy_loss(&outputs.policy, &batch.legal, &batch.targets).mean(Kind::Float);
+        let value = value_loss(&outputs.value, &batch.outcomes).mean(Kind::Float);
+        optimizer.zero_grad();
+        (&policy + &value).backward();
+        if step == 0 {
+            gradient = net.variables()["stem.conv.weight"].grad().copy();
+        }
+        optimizer.step(0.01);
+        [policy.double_value(&[]), value.double_value(&[])]
+    });
+    (losses.collect(), gradient)
+}
+
+#[test]
+fn bfloat16_learns_as_single_does() {
+    let (single, half) = (small_net(1), small_net(1));
+    let (exact, gradient) = train_in(&single, TrainingPrecision::Single, 1);
+    let (rounded, of_half) = train_in(&half, TrainingPrecision::Bfloat16, 150);
+    // Eight bits of a number, in some ten layers.
+    for (exact, rounded) in exact[0].iter().zip(rounded[0]) {
+        assert!((exact - rounded).abs() < 0.02, "{exact} {rounded}");
+    }
+    assert!(exact[0] != rounded[0], "it is not computed in bfloat16");
+    let cosine = (&gradient * &of_half).sum(Kind::Double)
+        / (gradient.norm() * of_half.norm()).to_kind(Kind::Double);
+    assert!(cosine.double_value(&[]) > 0.95, "{cosine}");
+    let [policy, value] = rounded[149];
+    assert!(policy + value < 0.4, "{policy} {value}");
+    for (name, tensor) in half.variables() {
+        assert_eq!(tensor.kind(), Kind::Float, "{name}");
+    }
 }

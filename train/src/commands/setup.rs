@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum, value_parser};
 use cyvasse_env::{Rules, Setup, SetupSpace, Side, Tile, Unit};
-use cyvasse_models::{SetupNet, SetupNetError};
+use cyvasse_models::SetupNet;
 use cyvasse_selfplay::{Purpose, derive};
 use rayon::ThreadPoolBuilder;
 use tch::Device;
@@ -15,7 +15,7 @@ use super::rules::answers::{Output, answer, is_closed_pipe};
 use crate::checkpoints::{find_checkpoint, load_play_net, load_setup_net};
 use crate::evaluation::setup_quality::{Diversity, Marginals};
 use crate::front_ends::board::{draw_setup, wants_colour};
-use crate::setups::{Critic, NetCritic, Start};
+use crate::setups::{Critic, NetCritic, Start, seated};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -134,15 +134,6 @@ impl Common {
 }
 
 impl Builder {
-    /// Setups by some hundreds: there may be more than there is memory for.
-    fn sample_setups(
-        &self,
-        seat: Side,
-        count: u32,
-    ) -> impl Iterator<Item = Result<Vec<Setup>, SetupNetError>> {
-        self.net.sample_setups(&self.space, seat, count as usize, self.seed_for(seat))
-    }
-
     fn seed_for(&self, seat: Side) -> u64 {
         derive(self.seed, Purpose::SetupSupply, &[seat.index() as u64])
     }
@@ -151,8 +142,11 @@ impl Builder {
 impl SampleArguments {
     fn run(&self) -> anyhow::Result<ExitCode> {
         let builder = self.common.load()?;
+        let (seat, count) = (builder.seat, self.count as usize);
         let mut output = Output::new();
-        for setups in builder.sample_setups(builder.seat, self.count) {
+        // There may be more than there is memory for.
+        for setups in builder.net.sample_chunks(&builder.space, seat, count, builder.seed_for(seat))
+        {
             for setup in setups? {
                 output.line(&setup.to_string())?;
             }
@@ -169,19 +163,15 @@ impl ScoreArguments {
         let pool = ThreadPoolBuilder::new().num_threads(1).build()?;
         let rules = std::sync::Arc::new(builder.rules.clone());
         let critic = std::cell::RefCell::new(NetCritic::new(&play, rules, &pool));
-        let opponents = builder.sample_setups(builder.seat.other(), self.opponents);
-        let opponents = opponents.collect::<Result<Vec<_>, _>>()?.concat();
+        let (seat, count) = (builder.seat.other(), self.opponents as usize);
+        let seed = builder.seed_for(seat);
+        let opponents = builder.net.sample_setups(&builder.space, seat, count, seed)?;
         let uniform = builder.space.log_count();
         answer(&self.setup, |text| {
             let setup = Setup::parse(text, &builder.rules)?;
             let score = builder.net.score(&builder.space, builder.seat, &[setup])?[0];
-            let start = |&opponent: &Setup| -> Start {
-                match builder.seat {
-                    Side::White => [setup, opponent],
-                    Side::Black => [opponent, setup],
-                }
-            };
-            let starts: Vec<Start> = opponents.iter().map(start).collect();
+            let starts: Vec<Start> =
+                opponents.iter().map(|&opponent| seated(builder.seat, setup, opponent)).collect();
             let chances = critic.borrow_mut().chances(&starts)?;
             let white: f32 = chances.iter().map(|chances| chances.value().get()).sum();
             let white = white / chances.len() as f32;

@@ -69,8 +69,7 @@ impl Mixture {
 
     fn draw(&self, seat: Side, seed: u64) -> Result<Setup, SetupNetError> {
         let net = self.net.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut sampled = net.sample_setups(&self.space, seat, 1, seed);
-        Ok(sampled.next().expect("one is asked for")?[0])
+        Ok(net.sample_setups(&self.space, seat, 1, seed)?[0])
     }
 }
 

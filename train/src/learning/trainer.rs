@@ -1,5 +1,6 @@
 //! The network that is being trained, and its steps.
 
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -50,6 +51,12 @@ pub struct Losses {
     pub policy: f64,
     /// Cross-entropy of win, draw and loss with their targets.
     pub value: f64,
+}
+
+impl fmt::Display for Losses {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "policy {:.3}, value {:.3}", self.policy, self.value)
+    }
 }
 
 /// What a round of training is to be.

@@ -102,16 +102,11 @@ fn take_steps(
     let losses = run.trainer.train(&mut run.data.window, plan, |losses| {
         step += 1;
         let rate = step as f64 * batch_size / stage.seconds().max(1e-9);
-        let Losses { policy, value } = losses;
-        let detail = format!("policy {policy:.3}, value {value:.3}, {rate:.0} samples/s");
-        stage.update(step, &detail);
+        stage.update(step, &format!("{losses}, {rate:.0} samples/s"));
     })?;
     if !run.stopped() {
         let seconds = stage.seconds();
-        stage.finish(&format!(
-            "round {round}: {step} steps in {seconds:.0} s, loss: policy {:.3}, value {:.3}",
-            losses.policy, losses.value
-        ));
+        stage.finish(&format!("round {round}: {step} steps in {seconds:.0} s, loss: {losses}"));
     }
     Ok(losses)
 }
@@ -142,9 +137,8 @@ impl std::fmt::Display for LearningReport {
         let ValidationLosses { positions, losses, starts, start_losses } = self.validation;
         write!(
             f,
-            "held-out games, loss: policy {:.3}, value {:.3} ({positions} positions); at the \
-             start: policy {:.3}, value {:.3} ({starts})",
-            losses.policy, losses.value, start_losses.policy, start_losses.value
+            "held-out games, loss: {losses} ({positions} positions); at the start: \
+             {start_losses} ({starts})"
         )
     }
 }

@@ -112,19 +112,18 @@ pub(super) fn resume(
     let mut optimizer = Optimizer::new(&settings.optimizer, net.variables())?;
     optimizer.restore(&TensorFile::load(&dir.state(round).join(OPTIMIZER))?)?;
     let expected = optimizer.steps();
-    for (folder, found) in [(dir.checkpoint(round), of_average), (dir.state(round), of_net)] {
+    let loaded = [(dir.checkpoint(round), &average, of_average), (dir.state(round), &net, of_net)];
+    for (folder, net, step) in loaded {
         let path = folder.join(SETUP_NET);
-        if found != expected {
-            bail!("{} is of step {found}, the run's state of step {expected}", path.display());
+        if step != expected {
+            bail!("{} is of step {step}, the run's state of step {expected}", path.display());
         }
-    }
-    for (folder, net) in [(dir.checkpoint(round), &average), (dir.state(round), &net)] {
         let (found, asked) = (net.config(), settings.net());
         if *found != asked {
             bail!(
                 "{} is a network of another shape than `setups.network` in the run's config.toml: \
                  {found:?}, not {asked:?}",
-                folder.join(SETUP_NET).display()
+                path.display()
             );
         }
     }

@@ -43,7 +43,7 @@ impl<'de> Deserialize<'de> for SetupsConfig {
 }
 
 /// A section without its kind.
-fn rest_of<T: DeserializeOwned, E: serde::de::Error>(section: toml::Table) -> Result<T, E> {
+fn rest_of<T: DeserializeOwned, E: Error>(section: toml::Table) -> Result<T, E> {
     serde_path_to_error::deserialize(section).map_err(|error| match error.path().to_string() {
         path if path == "." => E::custom(error.inner()),
         path => E::custom(format!("`{path}`: {}", error.inner())),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cyvasse_env::{ENCODED_LEN, Position, Rules, Setup, encode};
+use cyvasse_env::{ENCODED_LEN, Position, Rules, Setup, Side, encode};
 use cyvasse_models::{InferenceNet, Net};
 use cyvasse_selfplay::{EvaluatorError, Wdl};
 use rayon::ThreadPool;
@@ -10,6 +10,15 @@ use rayon::prelude::*;
 
 /// The setups of white and black that a game starts from.
 pub type Start = [Setup; 2];
+
+/// The start with `own` in a seat and `other` opposite.
+#[must_use]
+pub fn seated(seat: Side, own: Setup, other: Setup) -> Start {
+    match seat {
+        Side::White => [own, other],
+        Side::Black => [other, own],
+    }
+}
 
 /// Starts that are evaluated together.
 const BATCH: usize = 128;

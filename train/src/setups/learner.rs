@@ -108,8 +108,7 @@ impl SetupLearner {
                 let parts = [u64::from(round), 1 + place as u64];
                 for (seat, setups) in Side::ALL.into_iter().zip(&mut setups) {
                     let seed = self.sampling_seed(&parts, seat);
-                    let chunks = net.sample_setups(&self.space, seat, each, seed);
-                    setups.extend(chunks.collect::<Result<Vec<_>, _>>()?.concat());
+                    setups.extend(net.sample_setups(&self.space, seat, each, seed)?);
                 }
             }
             supplies.push(supply(SetupSource::Past, shares.past, setups));

@@ -18,7 +18,7 @@ mod trainer;
 mod watch;
 
 pub use config::{LearnedSetups, SetupNetworkConfig, SetupsConfig, SourceShares, Targets};
-pub use critic::{Critic, NetCritic, Start};
+pub use critic::{Critic, NetCritic, Start, seated};
 pub use file::{SetupFileError, parse_setups, read_setups};
 pub use learner::{LearnerError, SetupLearner};
 pub(crate) use statistics::log_loss;

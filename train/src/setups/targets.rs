@@ -6,7 +6,7 @@ use cyvasse_env::{Setup, Side};
 use cyvasse_selfplay::{EvaluatorError, GameRecord, PlyKind, SetupSource, Wdl, WhiteValue};
 
 use super::config::Targets;
-use super::critic::{Critic, Start};
+use super::critic::{Critic, Start, seated};
 use super::watch::Watcher;
 
 /// About how many starts the critic is asked about at once: a round may have more
@@ -171,10 +171,7 @@ fn values_against(
         let starts: Vec<Start> = part
             .iter()
             .flat_map(|candidate| {
-                opponents.iter().map(|&opponent| match seat {
-                    Side::White => [candidate.setup, opponent],
-                    Side::Black => [opponent, candidate.setup],
-                })
+                opponents.iter().map(|&opponent| seated(seat, candidate.setup, opponent))
             })
             .collect();
         means.extend(white_values(&critic.chances(&starts)?).chunks(each).map(mean));

@@ -60,20 +60,41 @@ impl Process {
     }
 }
 
+/// A run that processes share, each of which has a file of its name for what it says.
+struct Shared {
+    folder: TempDir,
+    config: PathBuf,
+    run: PathBuf,
+}
+
+impl Shared {
+    fn new(changes: &[(&str, &str)]) -> Shared {
+        let folder = TempDir::new().unwrap();
+        let config = toy_config(folder.path(), changes);
+        let run = folder.path().join("run");
+        Shared { folder, config, run }
+    }
+
+    fn trainer(&self, name: &str, more: &[&str]) -> Process {
+        let [config, run] = [&self.config, &self.run].map(|path| path.to_str().unwrap());
+        let arguments = ["train", config, "--run-dir", run];
+        Process::start(self.folder.path().join(name), &[&arguments[..], more].concat())
+    }
+
+    fn worker(&self, name: &str) -> Process {
+        let arguments = ["selfplay", "--run-dir", self.run.to_str().unwrap()];
+        Process::start(self.folder.path().join(name), &arguments)
+    }
+}
+
 #[test]
 fn workers_and_a_learner_share_a_run_in_any_order() {
-    let folder = TempDir::new().unwrap();
     let rounds = format!("rounds = {ROUNDS}");
-    let config =
-        toy_config(folder.path(), &[("rounds = 3", rounds.as_str()), ("games = 4", "games = 0")]);
-    let run = folder.path().join("run");
-    let (config, run_dir) = (config.display().to_string(), run.display().to_string());
-    let file = |name: &str| folder.path().join(name);
-    let worker = |name: &str| Process::start(file(name), &["selfplay", "--run-dir", &run_dir]);
-    let learner = |name: &str, more: &[&str]| {
-        let arguments = ["train", &config, "--run-dir", &run_dir, "--learner"];
-        Process::start(file(name), &[&arguments[..], more].concat())
-    };
+    let shared = Shared::new(&[("rounds = 3", rounds.as_str()), ("games = 4", "games = 0")]);
+    let (run, config) = (&shared.run, &shared.config);
+    let worker = |name: &str| shared.worker(name);
+    let learner =
+        |name: &str, more: &[&str]| shared.trainer(name, &[&["--learner"], more].concat());
 
     // The worker comes first, and is killed while it waits.
     let mut early = worker("early");
@@ -113,8 +134,8 @@ fn workers_and_a_learner_share_a_run_in_any_order() {
         assert_eq!(code, Some(0), "{said}");
         assert!(said.contains("the run has all its rounds"), "{said}");
     }
-    check_games(&run);
-    let status = cyvasse().args(["status", &run_dir, "--json"]).output().unwrap();
+    check_games(run);
+    let status = cyvasse().arg("status").arg(run).arg("--json").output().unwrap();
     let status: Value = serde_json::from_slice(&status.stdout).unwrap();
     for worker in status["workers"].as_array().unwrap() {
         assert_eq!(worker["state"], "finished", "{status}");
@@ -124,7 +145,7 @@ fn workers_and_a_learner_share_a_run_in_any_order() {
     // A run in one process goes by the same files: it plays the last round again.
     let last = format!("round-{ROUNDS:04}");
     fs::remove_dir_all(run.join("state").join(&last)).unwrap();
-    let output = crate::toy::train(Path::new(&config), &run, &["--resume"]);
+    let output = crate::toy::train(config, run, &["--resume"]);
     assert!(output.status.success(), "{}", error_of(&output));
     let rules = Rules::from_toml(&fs::read_to_string(tiny_rules()).unwrap()).unwrap();
     let shard = Shard::open(run.join("shards").join(last + ".h5"), &rules).unwrap();
@@ -133,19 +154,11 @@ fn workers_and_a_learner_share_a_run_in_any_order() {
 
 #[test]
 fn a_lone_worker_plays_until_the_learner_has_a_round() {
-    let folder = TempDir::new().unwrap();
     // Few games end within a stint of so few plies.
-    let short = [("rounds = 3", "rounds = 2"), ("games = 4", "games = 0")];
-    let config = toy_config(
-        folder.path(),
-        &[&short[..], &[("plies_per_slot = 40", "plies_per_slot = 2")]].concat(),
-    );
-    let run = folder.path().join("run");
-    let (config, run_dir) = (config.display().to_string(), run.display().to_string());
-    let arguments = ["train", &config, "--run-dir", &run_dir, "--learner"];
-    let learner = Process::start(folder.path().join("learner"), &arguments);
-    let worker = ["selfplay", "--run-dir", &run_dir];
-    let mut worker = Process::start(folder.path().join("worker"), &worker);
+    let few = ("plies_per_slot = 40", "plies_per_slot = 2");
+    let shared = Shared::new(&[("rounds = 3", "rounds = 2"), ("games = 4", "games = 0"), few]);
+    let learner = shared.trainer("learner", &["--learner"]);
+    let mut worker = shared.worker("worker");
     worker.wait_to_say("stint 3 (network of round 0)");
     for process in [learner, worker] {
         let (code, said) = process.end();
@@ -155,15 +168,10 @@ fn a_lone_worker_plays_until_the_learner_has_a_round() {
 
 #[test]
 fn no_worker_plays_for_a_run_that_plays_its_own_games() {
-    let folder = TempDir::new().unwrap();
-    let config = toy_config(folder.path(), &[("rounds = 3", "rounds = 1000")]);
-    let run = folder.path().join("run");
-    let (config, run_dir) = (config.display().to_string(), run.display().to_string());
-    let alone = ["train", &config, "--run-dir", &run_dir];
-    let mut alone = Process::start(folder.path().join("alone"), &alone);
+    let shared = Shared::new(&[("rounds = 3", "rounds = 1000")]);
+    let mut alone = shared.trainer("alone", &[]);
     alone.wait_to_say("round 1: ");
-    let worker = ["selfplay", "--run-dir", &run_dir];
-    let (code, said) = Process::start(folder.path().join("worker"), &worker).end();
+    let (code, said) = shared.worker("worker").end();
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("on games that it plays itself and takes no others; stop it"), "{said}");
     alone.signal("-KILL");
@@ -172,25 +180,20 @@ fn no_worker_plays_for_a_run_that_plays_its_own_games() {
 
 #[test]
 fn a_worker_whose_games_are_damaged_or_of_another_stint_is_passed_over() {
-    let folder = TempDir::new().unwrap();
-    let config = toy_config(folder.path(), &[("rounds = 3", "rounds = 1000")]);
-    let run = folder.path().join("run");
-    let (config, run_dir) = (config.display().to_string(), run.display().to_string());
-    let file = |name: &str| folder.path().join(name);
-    let arguments = ["train", &config, "--run-dir", &run_dir, "--learner"];
-    let mut learner = Process::start(file("learner"), &arguments);
+    let shared = Shared::new(&[("rounds = 3", "rounds = 1000")]);
+    let run = &shared.run;
+    let mut learner = shared.trainer("learner", &["--learner"]);
     learner.wait_to_say("round 1: waiting for ");
     learner.signal("-KILL");
     learner.end();
-    let worker = |name: &str| Process::start(file(name), &["selfplay", "--run-dir", &run_dir]);
-    let mut first = worker("first");
+    let mut first = shared.worker("first");
     first.wait_to_say("waiting for the learner to take 2 stints");
     first.signal("-KILL");
     first.end();
     let path = run.join("workers/worker-0001/stint-000002/unfinished.json");
     let text = fs::read_to_string(&path).unwrap();
     fs::write(&path, &text[..text.len() / 2]).unwrap();
-    let mut second = worker("second");
+    let mut second = shared.worker("second");
     second.wait_to_say("worker 1 is left as it is, for it cannot go on: ");
     second.wait_to_say("worker 2 of ");
     second.signal("-KILL");
@@ -200,7 +203,7 @@ fn a_worker_whose_games_are_damaged_or_of_another_stint_is_passed_over() {
     let stints = run.join("workers/worker-0001");
     let games = |stint: &str| stints.join(stint).join("games.h5");
     fs::copy(games("stint-000002"), games("stint-000001")).unwrap();
-    let mut learner = Process::start(file("again"), &[&arguments[..], &["--resume"]].concat());
+    let mut learner = shared.trainer("again", &["--learner", "--resume"]);
     learner.wait_to_say("holds games of something else than stint 1 of worker 1 of this run");
     learner.wait_to_say("it is set aside as ");
     learner.signal("-KILL");

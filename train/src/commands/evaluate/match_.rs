@@ -246,9 +246,8 @@ fn in_words(report: &Report<'_>) -> Result<String, fmt::Error> {
         report.score
     )?;
     // Added to 0, so that a negative nothing has no sign of its own.
-    let whole = |elo: f64| elo.round() + 0.0;
-    let (elo, low, high) =
-        (whole(report.elo), whole(report.elo_interval.0), whole(report.elo_interval.1));
+    let (low, high) = report.elo_interval;
+    let [elo, low, high] = [report.elo, low, high].map(|elo| elo.round() + 0.0);
     writeln!(text, "  Elo difference: {elo:+} (95%: {low:+} to {high:+})")?;
     let [none, half, one, more, two] = report.pentanomial.counts;
     writeln!(

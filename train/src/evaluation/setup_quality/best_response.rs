@@ -7,7 +7,7 @@ use cyvasse_selfplay::EvaluatorError;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::setups::{Critic, Start};
+use crate::setups::{Critic, Start, seated};
 
 /// How a climb is to be done.
 #[derive(Clone, Copy, Debug)]
@@ -104,14 +104,6 @@ fn values(
         }
     }
     Ok(sums)
-}
-
-/// The start with `own` in a seat and `other` opposite.
-pub(super) fn seated(seat: Side, own: Setup, other: Setup) -> Start {
-    match seat {
-        Side::White => [own, other],
-        Side::Black => [other, own],
-    }
 }
 
 #[cfg(test)]

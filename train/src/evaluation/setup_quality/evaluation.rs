@@ -10,14 +10,13 @@ use cyvasse_selfplay::{Purpose, Wdl, derive};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use super::best_response::seated;
 use super::diversity::Diversity;
 use super::report::{CriticReport, Interval, SetupReport};
 use super::watched::watched;
 use crate::evaluation::playout::{Pairing, Pilots, score_of};
 use crate::evaluation::statistics::Score;
 use crate::pipeline::Reporter;
-use crate::setups::{Critic, Start, log_loss, read_setups};
+use crate::setups::{Critic, Start, log_loss, read_setups, seated};
 
 /// How much is to be played and looked at.
 #[derive(Clone, Debug)]
@@ -226,10 +225,7 @@ pub fn sampled(
     count: u32,
     seed: u64,
 ) -> anyhow::Result<[Vec<Setup>; 2]> {
-    let sample = |seat| {
-        let chunks = net.sample_setups(space, seat, count.max(1) as usize, seed_of(seed, seat));
-        chunks.collect::<Result<Vec<_>, _>>().map(|chunks| chunks.concat())
-    };
+    let sample = |seat| net.sample_setups(space, seat, count.max(1) as usize, seed_of(seed, seat));
     Ok([sample(Side::White)?, sample(Side::Black)?])
 }
 
